@@ -1,0 +1,164 @@
+package runs
+
+import (
+	"time"
+
+	"aion/domain"
+	"aion/domain/history"
+)
+
+// StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
+type StartRequest struct {
+	Namespace      string
+	WorkflowType   string
+	Input          domain.Payload
+	WorkflowID     string // a UUID of the caller's, or empty: minted
+	IdempotencyKey string
+	Labels         map[string]string
+}
+
+// Started is the answer to a start, from the commit's own data. Existing says that the key had started it before; Run is
+// then the latest run of that workflow.
+type Started struct {
+	Run      Summary
+	Existing bool
+}
+
+// Summary is where one run stands: the members that every surface shows.
+type Summary struct {
+	Namespace     domain.Namespace
+	WorkflowID    domain.WorkflowID
+	RunID         domain.RunID
+	WorkflowType  string
+	PackageID     string
+	Status        history.Status
+	StartedAt     time.Time
+	EndedAt       time.Time      // zero while open
+	Outcome       string         // empty: none
+	Route         string         // success or failure for an ended run that took an outcome; else empty
+	Result        domain.Payload // nil: none
+	Failure       *history.Failure
+	PreviousRunID domain.RunID // empty: none
+	Parent        *history.Parent
+	Labels        map[string]string
+}
+
+// Ref names a workflow, and one of its runs unless RunID is empty (the latest).
+type Ref struct {
+	Namespace  string
+	WorkflowID string
+	RunID      string
+}
+
+// SignalRequest delivers a payload. A nil Payload is an absent one: it is refused unless the type admits nothing.
+type SignalRequest struct {
+	Ref
+	Name     string
+	Payload  domain.Payload
+	SignalID string // dedupes for the life of the workflow; empty: minted
+}
+
+// Signalled is the acknowledgement of a recorded signal.
+type Signalled struct {
+	WorkflowID domain.WorkflowID
+	RunID      domain.RunID
+	HistorySeq history.Seq
+}
+
+// QueryRequest asks a live run a question.
+type QueryRequest struct {
+	Ref
+	Name string
+}
+
+// Answer is the result of a query.
+type Answer struct {
+	WorkflowID domain.WorkflowID
+	RunID      domain.RunID
+	Result     domain.Payload
+}
+
+// CancelRequest ends a run for good.
+type CancelRequest struct {
+	Ref
+	Reason string
+}
+
+// Cancelled acknowledges a recorded cancellation.
+type Cancelled struct {
+	WorkflowID domain.WorkflowID
+	RunID      domain.RunID
+}
+
+// Description is everything that describe shows of one run.
+type Description struct {
+	Summary
+	IsLatestRun        bool
+	PausedReason       string
+	CurrentStep        *OpenStep
+	OpenSteps          []OpenStep // by activity id, at most 50
+	WaitingOn          []Wait     // at most 50
+	Unserved           []OpenStep // at most 50
+	Transcripts        []TranscriptHandle
+	TranscriptsOmitted int
+	HeadSeq            history.Seq
+}
+
+// OpenStep is an open activity; State is scheduled or started, Attempt the running or the coming one.
+type OpenStep struct {
+	ActivityID   int64
+	ActivityType string
+	Attempt      int
+	Step         string
+	TaskQueue    string
+	State        string
+	Since        time.Time
+}
+
+// Wait is one thing that the run waits for besides activities: Kind is signal, timer or child.
+type Wait struct {
+	Kind  string
+	Name  string
+	Since time.Time
+	DueAt time.Time // zero: none
+}
+
+// TranscriptHandle is the address of one stored stream (at most 200 are listed, the newest).
+type TranscriptHandle struct {
+	Key          domain.AttemptKey
+	ActivityType string
+	HeadSeq      int64
+}
+
+// ListRequest selects runs, newest start first. Cursor is the next one of the page before, with the same filters.
+type ListRequest struct {
+	Namespace     string
+	Status        history.Status
+	WorkflowType  string
+	StartedAfter  time.Time
+	StartedBefore time.Time
+	Limit         int // 1..200; 0: 50
+	Cursor        string
+}
+
+// RunPage is one page; NextCursor is empty on the last.
+type RunPage struct {
+	Namespace  domain.Namespace
+	Runs       []history.RunRow
+	NextCursor string
+}
+
+// HistoryRequest reads events of all runs of a workflow from FromSeq (1) on.
+type HistoryRequest struct {
+	Namespace  string
+	WorkflowID string
+	FromSeq    history.Seq
+	Limit      int // 1..500; 0: 100
+}
+
+// HistoryPage is one page of events, oldest first.
+type HistoryPage struct {
+	WorkflowID domain.WorkflowID
+	Events     []history.Recorded
+	HeadSeq    history.Seq
+}

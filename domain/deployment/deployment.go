@@ -1,0 +1,26 @@
+// Package deployment holds deployed versions and the route that new runs follow.
+package deployment
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is one compiled document under its content hash. It is immutable.
+type Version struct {
+	DeploymentID string // UUID of the first deploy of this hash and type
+	WorkflowType string
+	ContentHash  string // 64 lower-case hex digits; also the package id
+	DocumentPath string // where it was deployed from; may be a bare file name
+	Source       string
+	Imports      map[string]string // import path → text
+	Plan         json.RawMessage
+	DeployedAt   time.Time
+}
+
+// Route points a workflow type at the version that new runs get.
+type Route struct {
+	WorkflowType string
+	ContentHash  string
+	RoutedAt     time.Time
+}

@@ -1,0 +1,134 @@
+package history
+
+import (
+	"sort"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"aion/domain/action"
+)
+
+// object writes canonical JSON by hand: the append path uses no reflection.
+type object struct {
+	buf   []byte
+	first bool
+}
+
+func (o *object) open()  { o.buf = append(o.buf, '{'); o.first = true }
+func (o *object) close() { o.buf = append(o.buf, '}'); o.first = false }
+
+func (o *object) key(k string) {
+	if !o.first {
+		o.buf = append(o.buf, ',')
+	}
+	o.first = false
+	o.buf = AppendText(o.buf, k)
+	o.buf = append(o.buf, ':')
+}
+
+func (o *object) text(k, v string)      { o.key(k); o.buf = AppendText(o.buf, v) }
+func (o *object) int(k string, v int64) { o.key(k); o.buf = strconv.AppendInt(o.buf, v, 10) }
+func (o *object) bool(k string, v bool) { o.key(k); o.buf = strconv.AppendBool(o.buf, v) }
+
+func (o *object) raw(k string, v []byte) {
+	o.key(k)
+	if v == nil {
+		v = []byte("null")
+	}
+	o.buf = append(o.buf, v...)
+}
+
+func (o *object) time(k string, v time.Time) {
+	o.key(k)
+	o.buf = append(o.buf, '"')
+	o.buf = v.UTC().AppendFormat(o.buf, TimeLayout)
+	o.buf = append(o.buf, '"')
+}
+
+func (o *object) nullable(k string, v *string) {
+	if v == nil {
+		o.raw(k, nil)
+		return
+	}
+	o.text(k, *v)
+}
+
+func (o *object) texts(k string, m map[string]string) {
+	o.key(k)
+	o.open()
+	keys := make([]string, 0, len(m))
+	for name := range m {
+		keys = append(keys, name)
+	}
+	sort.Strings(keys)
+	for _, name := range keys {
+		o.text(name, m[name])
+	}
+	o.close()
+}
+
+func (o *object) retry(k string, r action.Retry) {
+	o.key(k)
+	o.open()
+	o.key("backoff")
+	o.open()
+	if r.Backoff.Kind == "fixed" {
+		o.int("delay_ms", r.Backoff.DelayMS)
+		o.text("kind", r.Backoff.Kind)
+	} else {
+		o.int("initial_ms", r.Backoff.InitialMS)
+		o.text("kind", r.Backoff.Kind)
+		o.int("max_ms", r.Backoff.MaxMS)
+		o.key("multiplier")
+		o.buf = strconv.AppendFloat(o.buf, r.Backoff.Multiplier, 'g', -1, 64)
+	}
+	o.close()
+	o.int("max_attempts", int64(r.MaxAttempts))
+	o.close()
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendText appends s as a JSON string in its shortest form: only quote, backslash and control characters are escaped,
+// and an invalid byte becomes U+FFFD.
+func AppendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= 0x20 && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = append(b, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			case '\r':
+				b = append(b, '\\', 'r')
+			case '\t':
+				b = append(b, '\\', 't')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			b = append(b, s[start:i]...)
+			b = append(b, "\uFFFD"...)
+			i++
+			start = i
+			continue
+		}
+		i += n
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}

@@ -1,0 +1,43 @@
+package history
+
+import (
+	"time"
+
+	"aion/domain"
+)
+
+// Status of a run: a projection of its history.
+type Status string
+
+// The statuses, spelled as every surface shows them.
+const (
+	Running        Status = "Running"
+	Paused         Status = "Paused"
+	Completed      Status = "Completed"
+	Failed         Status = "Failed"
+	Cancelled      Status = "Cancelled"
+	TimedOut       Status = "TimedOut"
+	ContinuedAsNew Status = "ContinuedAsNew"
+)
+
+// Terminal reports whether nothing but a reopening can follow.
+func (s Status) Terminal() bool { return s != Running && s != Paused }
+
+// RunRow is the visibility projection of one run after a commit: what lists and filters read.
+type RunRow struct {
+	Namespace      domain.Namespace
+	WorkflowID     domain.WorkflowID
+	RunID          domain.RunID
+	Generation     int // from 1
+	WorkflowType   string
+	PackageVersion string // content hash of the plan it is pinned to
+	Status         Status
+	PausedReason   string
+	StartedAt      time.Time
+	EndedAt        time.Time    // zero while open
+	PreviousRunID  domain.RunID // empty in the first generation
+	Parent         *Parent
+	Labels         map[string]string
+	FirstSeq       Seq
+	Outcome        string // of an ended run; empty: none
+}

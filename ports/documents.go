@@ -1,0 +1,23 @@
+package ports
+
+import (
+	"context"
+
+	"aion/domain/document"
+)
+
+// DocumentStore keeps the workspace: one file per document, and its earlier revisions. When the workspace is not
+// configured every method refuses with CodeNotConfigured (WorkspaceUnconfigured).
+type DocumentStore interface {
+	// Documents lists the saved documents by path in byte order. A workspace that does not exist yet is empty. ContentHash
+	// is left empty: it depends on imports (document.ContentHash).
+	Documents(ctx context.Context) ([]document.Entry, error)
+	// ReadDocument returns the stored bytes, or CodeNotFound (DocumentNotFound). Links are not followed.
+	ReadDocument(ctx context.Context, path document.Path) ([]byte, error)
+	// ReadImport returns a file that a document imports, relative to the document's folder; CodeNotFound when it does not
+	// exist or is no plain file below the workspace. At most document.MaxImportBytes + 1 bytes are returned.
+	ReadImport(ctx context.Context, path document.Path, relative string) ([]byte, error)
+	// WriteDocument replaces a document atomically and keeps the bytes before it as a revision. expected, when not nil, is
+	// called under the store's lock with the present bytes (nil: absent) and refuses by returning an error.
+	WriteDocument(ctx context.Context, path document.Path, source []byte, expected func(present []byte) error) (created bool, err error)
+}
