@@ -107,6 +107,7 @@ type Subflow struct {
 // the flow that holds their opener, marked by Step.Region.
 type Flow struct {
 	Steps []Step `json:"steps"`
+	Edges []Edge `json:"edges,omitempty"` // of a subflow or a group; those of the workflow stand in the plan
 }
 
 // Step kinds.
