@@ -7,6 +7,7 @@ import "aion/domain/awl/diag"
 type Trivia struct {
 	BlankBefore bool      // the author left at least one blank line before the node (and before its Leading comments)
 	Leading     []Comment // whole-line comments above the node, in order
+	BlankAfter  bool      // the author left a blank line between the last of them and the node
 	Trailing    string    // text of a comment after the code on the node's last own line, without the marker
 }
 
@@ -23,18 +24,20 @@ type Ident struct {
 }
 
 // Document is one parsed file: a workflow, or a worker contract. Header is nil in a worker document, and Workers then
-// has exactly the one block that opens it. Each slice keeps the written order of its kind.
+// has exactly the one block that opens it; a document without either has an empty Header. Each slice keeps the written order of its kind.
 type Document struct {
-	Narration []string // text of the `//!` lines
-	Header    *Header
-	Consts    []*Const
-	Types     []*TypeDecl
-	Commands  []*Command
-	Workers   []*Worker
-	Children  []*Child
-	Subflows  []*Subflow
-	Steps     []*Step
-	Trailing  []Comment // comments after the last declaration
+	Leading    []Comment // comments above the narration
+	BlankAfter bool      // the author left a blank line between them and the narration
+	Narration  []string  // text of the `//!` lines
+	Header     *Header
+	Consts     []*Const
+	Types      []*TypeDecl
+	Commands   []*Command
+	Workers    []*Worker
+	Children   []*Child
+	Subflows   []*Subflow
+	Steps      []*Step
+	Trailing   []Comment // comments after the last declaration
 	// Order lists the top-level declarations as they were written (after the header, or after the worker block).
 	Order []Decl
 	End   diag.Pos
@@ -613,8 +616,12 @@ type Is struct {
 	IsSpan diag.Span
 }
 
-// BadExpr stands where an expression was not understood (already reported).
-type BadExpr struct{ X }
+// BadExpr stands where an expression was not understood (already reported). Text is how it is printed: `null` for the
+// value that does not exist (AWL3011), else empty.
+type BadExpr struct {
+	X
+	Text string
+}
 
 func (*StringLit) expr()   {}
 func (*IntLit) expr()      {}
