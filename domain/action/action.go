@@ -3,9 +3,8 @@
 package action
 
 import (
-	"encoding/json"
-
 	"aion/domain"
+	"encoding/json"
 )
 
 // Body is a declared body inside a plan: exactly one member is set.
@@ -58,6 +57,9 @@ type Piece struct {
 	Lit  *string `json:"lit,omitempty"`
 	Hole string  `json:"hole,omitempty"`
 	Root bool    `json:"root,omitempty"`
+	// Offset is the byte at which the piece begins in the text that was split. It is for findings only: a plan does not
+	// keep it (Plain).
+	Offset int `json:"-"`
 }
 
 // Capture is what a body's output becomes.
@@ -132,7 +134,7 @@ type Verdict interface{ verdict() }
 type Completed struct{ Result json.RawMessage }
 
 // Failed carries what ActivityFailed records.
-type Failed struct {
+type Failed struct { //nolint:errname // a verdict, which also reads as an error
 	Class   Class
 	Code    string
 	Message string          // at most 8,192 bytes of valid UTF-8
