@@ -18,6 +18,6 @@ type EventStore interface {
 	History(ctx context.Context, id domain.WorkflowID, from history.Seq, limit int) ([]history.Recorded, error)
 	// Head returns the newest seq; 0 when the workflow does not exist.
 	Head(ctx context.Context, id domain.WorkflowID) (history.Seq, error)
-	// Idempotent returns the record of a live key, or CodeNotFound. now decides what has expired.
+	// Idempotent returns the record of a live key, or CodeNotFound. The store's clock decides what has expired.
 	Idempotent(ctx context.Context, scope, key string) (history.Idempotency, error)
 }

@@ -16,15 +16,17 @@ type TaskStore interface {
 	Held(ctx context.Context, owners ...string) ([]history.Task, error)
 	// Open returns the tasks of one workflow by activity id.
 	Open(ctx context.Context, id domain.WorkflowID) ([]history.Task, error)
-	// Park marks started tasks as parked: they are due at once, under their own attempt number.
+	// Park marks started tasks as parked: they are due at once, under their own attempt number. A key that is not started
+	// under that attempt is left as it is.
 	Park(ctx context.Context, keys []domain.AttemptKey) error
-	// NextDue returns the time at which the earliest queued task comes due; the zero time when there is none.
+	// NextDue returns the time at which the earliest queued task comes due, which may long have passed; the zero time when
+	// there is none.
 	NextDue(ctx context.Context) (time.Time, error)
 }
 
 // TimerStore reads the open timers. Timers come and go with commits (history.Act).
 type TimerStore interface {
-	// Due returns at most limit timers with fire_at at or before now, earliest first.
+	// DueTimers returns at most limit timers with fire_at at or before now, earliest first.
 	DueTimers(ctx context.Context, now time.Time, limit int) ([]history.Timer, error)
 	// NextTimer returns the earliest fire_at; the zero time when there is none.
 	NextTimer(ctx context.Context) (time.Time, error)
