@@ -1,0 +1,60 @@
+package gormstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"maps"
+	"slices"
+	"time"
+
+	"gorm.io/gorm/logger"
+)
+
+// Pool gives the reading connections.
+func (s *Store) Pool() *sql.DB { return s.pool }
+
+// WriterSetting reads a setting of the writing connection.
+func (s *Store) WriterSetting(ctx context.Context, pragma string) (any, error) {
+	v := make([]driver.Value, 1)
+	err := s.write.transaction(ctx, func(t *tx) error {
+		_, err := t.row(v, `PRAGMA `+pragma)
+		return err
+	})
+	return v[0], err
+}
+
+// Write runs a statement on the writing connection, as a later version or a hand would.
+func (s *Store) Write(ctx context.Context, statement string) error {
+	return s.write.transaction(ctx, func(t *tx) error { return t.script(statement) })
+}
+
+// WriterQueries gives every statement that the writer has prepared.
+func (s *Store) WriterQueries() []string { return slices.Collect(maps.Keys(s.write.stmts)) }
+
+// TraceReads calls f with every statement that gorm runs, arguments filled in.
+func (s *Store) TraceReads(f func(sql string)) { s.read.Logger = tracer(f) }
+
+type tracer func(sql string)
+
+func (t tracer) LogMode(logger.LogLevel) logger.Interface    { return t }
+func (tracer) Info(context.Context, string, ...interface{})  {}
+func (tracer) Warn(context.Context, string, ...interface{})  {}
+func (tracer) Error(context.Context, string, ...interface{}) {}
+func (t tracer) Trace(_ context.Context, _ time.Time, query func() (string, int64), _ error) {
+	text, _ := query()
+	t(text)
+}
+
+// HoldWriter takes the turn to write; the changes that wait until release are written together.
+func (s *Store) HoldWriter() (release func()) {
+	<-s.write.turn
+	return func() { s.write.turn <- struct{}{} }
+}
+
+// Waiting is the number of changes that wait for the turn.
+func (s *Store) Waiting() int {
+	s.write.mu.Lock()
+	defer s.write.mu.Unlock()
+	return len(s.write.waiting)
+}

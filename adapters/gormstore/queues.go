@@ -1,0 +1,171 @@
+package gormstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/history"
+)
+
+const (
+	taskColumns = `t.workflow_id, t.run_id, t.activity_id, t.attempt, t.state, t.owner, t.scheduled_at, t.not_before, t.namespace, t.task_queue,
+		t.node, t.name, t.workflow_type, t.package_version, t.policy_failures, t.lost_in_row, t.timeout_ms, t.max_attempts, t.backoff_kind,
+		t.backoff_delay_ms, t.backoff_initial_ms, t.backoff_multiplier, t.backoff_max_ms, t.input`
+	// The inner query reads an index only, so that tasks which wait for a later retry cost no row.
+	sqlTasksDue = `SELECT ` + taskColumns + ` FROM (SELECT workflow_id, run_id, activity_id FROM activity_tasks
+		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?)
+		ORDER BY scheduled_at, workflow_id, run_id, activity_id LIMIT ?) AS d
+		CROSS JOIN activity_tasks AS t ON t.workflow_id = d.workflow_id AND t.run_id = d.run_id AND t.activity_id = d.activity_id`
+	sqlTasksStarted = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started'`
+	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = ? ORDER BY t.run_id, t.activity_id`
+	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = ''
+		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND state = 'started'`
+	sqlTaskNext = `SELECT not_before FROM activity_tasks WHERE state = 'queued' ORDER BY not_before LIMIT 1`
+
+	sqlTimersDue = `SELECT workflow_id, run_id, timer_id, namespace, purpose, fire_at FROM timers WHERE fire_at <= ?
+		ORDER BY fire_at, workflow_id, run_id, timer_id LIMIT ?`
+	sqlTimerNext = `SELECT fire_at FROM timers ORDER BY fire_at LIMIT 1`
+
+	sqlOutbox    = `SELECT id, namespace, workflow_id, kind, body FROM outbox ORDER BY n LIMIT ?`
+	sqlDelivered = `DELETE FROM outbox WHERE id = ?`
+)
+
+func (s *Store) tasks(ctx context.Context, query string, args ...any) ([]history.Task, error) {
+	var tasks []history.Task
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		t, err := scanTask(rows)
+		tasks = append(tasks, t)
+		return err
+	}, query, args...)
+	return tasks, err
+}
+
+func scanTask(rows *sql.Rows) (history.Task, error) {
+	var t history.Task
+	var scheduled, notBefore int64
+	var attempts, delay, initial, longest sql.NullInt64
+	var kind sql.NullString
+	var multiplier sql.NullFloat64
+	var input []byte
+	err := rows.Scan(&t.Key.WorkflowID, &t.Key.RunID, &t.Key.ActivityID, &t.Key.Attempt, &t.State, &t.Owner, &scheduled, &notBefore, &t.Namespace,
+		&t.TaskQueue, &t.Node, &t.Name, &t.WorkflowType, &t.PackageVersion, &t.PolicyFailures, &t.LostInRow, &t.Config.TimeoutMS, &attempts, &kind,
+		&delay, &initial, &multiplier, &longest, &input)
+	t.ScheduledAt, t.NotBefore, t.Input = fromMicros(scheduled), fromMicros(notBefore), input
+	if attempts.Valid {
+		t.Config.Retry = &action.Retry{MaxAttempts: int(attempts.Int64), Backoff: action.Backoff{
+			Kind: kind.String, DelayMS: delay.Int64,
+			InitialMS: initial.Int64, Multiplier: multiplier.Float64, MaxMS: longest.Int64,
+		}}
+	}
+	return t, err
+}
+
+func compareTasks(a, b history.Task) int {
+	return cmp.Or(cmp.Compare(a.Key.WorkflowID, b.Key.WorkflowID), cmp.Compare(a.Key.RunID, b.Key.RunID), cmp.Compare(a.Key.ActivityID, b.Key.ActivityID))
+}
+
+// Due implements ports.TaskStore.
+func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]history.Task, error) {
+	tasks, err := s.tasks(ctx, sqlTasksDue, micros(now), max(limit, 0))
+	slices.SortFunc(tasks, func(a, b history.Task) int { return cmp.Or(a.ScheduledAt.Compare(b.ScheduledAt), compareTasks(a, b)) })
+	return tasks, err
+}
+
+// Held implements ports.TaskStore.
+func (s *Store) Held(ctx context.Context, owners ...string) ([]history.Task, error) {
+	query, args := sqlTasksStarted, []any(nil)
+	if len(owners) > 0 {
+		query += ` AND t.owner IN (?` + strings.Repeat(`, ?`, len(owners)-1) + `)`
+		for _, o := range owners {
+			args = append(args, o)
+		}
+	}
+	tasks, err := s.tasks(ctx, query, args...)
+	slices.SortFunc(tasks, compareTasks)
+	return tasks, err
+}
+
+// Open implements ports.TaskStore.
+func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task, error) {
+	tasks, err := s.tasks(ctx, sqlTasksOpen, id)
+	slices.SortStableFunc(tasks, func(a, b history.Task) int { return cmp.Compare(a.Key.ActivityID, b.Key.ActivityID) })
+	return tasks, err
+}
+
+// Park implements ports.TaskStore.
+func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
+	return s.write.transaction(ctx, func(t *tx) error {
+		for _, k := range keys {
+			if _, err := t.exec(sqlTaskPark, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// NextDue implements ports.TaskStore. A task without a due time has long been due.
+func (s *Store) NextDue(ctx context.Context) (time.Time, error) { return s.earliest(ctx, sqlTaskNext) }
+
+// NextTimer implements ports.TimerStore.
+func (s *Store) NextTimer(ctx context.Context) (time.Time, error) {
+	return s.earliest(ctx, sqlTimerNext)
+}
+
+// earliest reads at most one time; a stored 0 is a time here, because the row exists.
+func (s *Store) earliest(ctx context.Context, query string) (time.Time, error) {
+	var next time.Time
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		next = time.UnixMicro(n).UTC()
+		return err
+	}, query)
+	return next, err
+}
+
+// DueTimers implements ports.TimerStore.
+func (s *Store) DueTimers(ctx context.Context, now time.Time, limit int) ([]history.Timer, error) {
+	var timers []history.Timer
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var t history.Timer
+		var at int64
+		err := rows.Scan(&t.WorkflowID, &t.RunID, &t.TimerID, &t.Namespace, &t.Purpose, &at)
+		t.FireAt = fromMicros(at)
+		timers = append(timers, t)
+		return err
+	}, sqlTimersDue, micros(now), max(limit, 0))
+	return timers, err
+}
+
+// Pending implements ports.OutboxStore.
+func (s *Store) Pending(ctx context.Context, limit int) ([]history.Message, error) {
+	var messages []history.Message
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var m history.Message
+		var body []byte
+		err := rows.Scan(&m.ID, &m.Namespace, &m.WorkflowID, &m.Kind, &body)
+		m.Body = body
+		messages = append(messages, m)
+		return err
+	}, sqlOutbox, max(limit, 0))
+	return messages, err
+}
+
+// Delivered implements ports.OutboxStore.
+func (s *Store) Delivered(ctx context.Context, ids []string) error {
+	return s.write.transaction(ctx, func(t *tx) error {
+		for _, id := range ids {
+			if _, err := t.exec(sqlDelivered, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

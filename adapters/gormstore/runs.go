@@ -1,0 +1,130 @@
+package gormstore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"gorm.io/gorm"
+
+	"aion/domain"
+	"aion/domain/history"
+	"aion/ports"
+)
+
+// runRow is a row of the table runs.
+type runRow struct {
+	WorkflowID       string
+	Generation       int
+	RunID            string
+	Namespace        string
+	WorkflowType     string
+	PackageVersion   string
+	Status           string
+	PausedReason     string
+	StartedAt        int64
+	EndedAt          int64
+	PreviousRunID    string
+	ParentWorkflowID *string
+	ParentRunID      *string
+	ParentChild      *int64
+	Labels           []byte
+	FirstSeq         int64
+	Outcome          string
+}
+
+const runColumns = `workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason, started_at, ended_at,
+	previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome`
+
+func fromRunRow(r runRow) (history.RunRow, error) {
+	row := history.RunRow{
+		Namespace: domain.Namespace(r.Namespace), WorkflowID: domain.WorkflowID(r.WorkflowID), RunID: domain.RunID(r.RunID), Generation: r.Generation,
+		WorkflowType: r.WorkflowType, PackageVersion: r.PackageVersion, Status: history.Status(r.Status), PausedReason: r.PausedReason,
+		StartedAt: fromMicros(r.StartedAt), EndedAt: fromMicros(r.EndedAt), PreviousRunID: domain.RunID(r.PreviousRunID),
+		FirstSeq: r.FirstSeq, Outcome: r.Outcome,
+	}
+	if r.ParentWorkflowID != nil && r.ParentRunID != nil && r.ParentChild != nil {
+		row.Parent = &history.Parent{WorkflowID: domain.WorkflowID(*r.ParentWorkflowID), RunID: domain.RunID(*r.ParentRunID), Child: *r.ParentChild}
+	}
+	if r.Labels != nil {
+		if err := json.Unmarshal(r.Labels, &row.Labels); err != nil {
+			return row, fault("the labels of run "+r.RunID+" cannot be read", err)
+		}
+	}
+	return row, nil
+}
+
+// runs is the selection of the table with every column.
+func (s *Store) runs(ctx context.Context) *gorm.DB {
+	return s.read.WithContext(ctx).Table("runs").Select(runColumns)
+}
+
+func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, error) {
+	var found []runRow
+	if err := q.Find(&found).Error; err != nil {
+		return nil, s.readError(ctx, err)
+	}
+	var rows []history.RunRow
+	for _, r := range found {
+		row, err := fromRunRow(r)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Runs implements ports.RunIndex.
+func (s *Store) Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRow, error) {
+	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = ?", string(id)).Order("generation"))
+}
+
+// List implements ports.RunIndex.
+func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
+	q := filtered(s.runs(ctx), filter)
+	if after != nil {
+		q = q.Where("(started_at, run_id) < (?, ?)", micros(after.StartedAt), string(after.RunID))
+	}
+	return s.findRuns(ctx, q.Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
+}
+
+// Count implements ports.RunIndex.
+func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (int64, error) {
+	var n int64
+	err := filtered(s.read.WithContext(ctx).Table("runs"), filter).Count(&n).Error
+	return n, s.readError(ctx, err)
+}
+
+func filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
+	q = q.Where("namespace = ?", string(f.Namespace))
+	if f.Status != "" {
+		q = q.Where("status = ?", string(f.Status))
+	}
+	if f.WorkflowType != "" {
+		q = q.Where("workflow_type = ?", f.WorkflowType)
+	}
+	if !f.StartedAfter.IsZero() {
+		q = q.Where("started_at >= ?", microsUp(f.StartedAfter))
+	}
+	if !f.StartedBefore.IsZero() {
+		q = q.Where("started_at < ?", microsUp(f.StartedBefore))
+	}
+	return q
+}
+
+// microsUp rounds a bound up: a stored time is at or after the bound exactly when it is at or after the rounded one.
+func microsUp(t time.Time) int64 { return micros(t.Add(time.Microsecond - 1)) }
+
+// PinnedBy implements ports.RunIndex.
+func (s *Store) PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+	// The condition on the status is word for word that of the index.
+	const pinned = "package_version = ? AND status IN ('Running', 'Paused')"
+	rows, err := s.findRuns(ctx, s.runs(ctx).Where(pinned, version).Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
+	if err != nil {
+		return nil, 0, err
+	}
+	var n int64
+	err = s.read.WithContext(ctx).Table("runs").Where(pinned, version).Count(&n).Error
+	return rows, n, s.readError(ctx, err)
+}

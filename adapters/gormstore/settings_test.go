@@ -1,0 +1,217 @@
+package gormstore_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"aion/adapters/gormstore"
+	"aion/domain"
+	"aion/domain/history"
+	"aion/domain/transcript"
+	"aion/ports"
+	"aion/test/fake"
+)
+
+// settings are those that every connection must share.
+var settings = []string{"busy_timeout", "journal_mode", "synchronous", "auto_vacuum", "foreign_keys", "locking_mode", "page_size", "cache_size"}
+
+// readersSettings opens every reading connection at once and reads the settings of each.
+func readersSettings(t *testing.T, s *gormstore.Store, n int) []string {
+	t.Helper()
+	var all []string
+	for range n {
+		conn, err := s.Pool().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		var values []string
+		for _, name := range append(settings, "query_only") {
+			var v any
+			if err := conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&v); err != nil {
+				t.Fatal(name, err)
+			}
+			values = append(values, fmt.Sprintf("%s=%v", name, v))
+		}
+		all = append(all, strings.Join(values, " "))
+	}
+	return all
+}
+
+func TestEveryConnectionHasTheSameSettings(t *testing.T) { // report 3
+	t.Parallel()
+	for _, unsafe := range []bool{false, true} {
+		o := options(t)
+		o.Readers, o.UnsafeNoFsync = 7, unsafe
+		s := mustOpen(t, o)
+		synchronous := 2
+		if unsafe {
+			synchronous = 0
+		}
+		shared := fmt.Sprintf("busy_timeout=5000 journal_mode=wal synchronous=%d auto_vacuum=2 foreign_keys=0 locking_mode=normal page_size=4096 cache_size=-16384",
+			synchronous)
+		all := readersSettings(t, s, o.Readers)
+		s.Pool().SetMaxIdleConns(0) // closes them; the next ones are new
+		s.Pool().SetMaxIdleConns(o.Readers)
+		all = append(all, readersSettings(t, s, o.Readers)...)
+		for i, got := range all {
+			if got != shared+" query_only=1" {
+				t.Errorf("reading connection %d has %s, want %s", i, got, shared)
+			}
+		}
+		var values []string
+		for _, name := range settings {
+			v, err := s.WriterSetting(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, fmt.Sprintf("%s=%v", name, v))
+		}
+		if got := strings.Join(values, " "); got != shared {
+			t.Errorf("the writing connection has %s, want %s", got, shared)
+		}
+	}
+}
+
+func TestReadingConnectionsCannotWrite(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	if _, err := s.Pool().ExecContext(t.Context(), `DELETE FROM events`); err == nil {
+		t.Error("a reading connection deleted events")
+	}
+}
+
+// everyCall makes every call of every port that runs a statement, in each of its forms.
+func everyCall(t *testing.T, s *gormstore.Store) {
+	t.Helper()
+	ctx := t.Context()
+	c := chains(1)[0]
+	first := c.next()
+	first.Started = &history.Idempotency{Scope: "default", Key: "k", WorkflowID: c.id, RunID: c.run, ExpiresAt: fake.Epoch.Add(time.Hour)}
+	second, third := c.next(), c.next()
+	third.Rows = first.Rows
+	key := domain.AttemptKey{WorkflowID: c.id, RunID: c.run, Attempt: 1}
+	third.Acts = append(third.Acts, history.TaskMoved{Key: key, State: history.TaskQueued}, history.TimerSet{Timer: history.Timer{WorkflowID: c.id, RunID: c.run}},
+		history.TimerCleared{WorkflowID: c.id, RunID: c.run}, history.RunClosed{WorkflowID: c.id, RunID: c.run}, history.Posted{Message: history.Message{ID: "m"}})
+	errs := s.Append(ctx, []history.Commit{first, second, third})
+	check := func(_ any, err error) { errs = append(errs, err) }
+	check(s.History(ctx, c.id, 1, 10))
+	check(s.Head(ctx, c.id))
+	check(s.Idempotent(ctx, "default", "k"))
+	check(s.Runs(ctx, c.id))
+	for _, status := range []history.Status{"", history.Running} {
+		for _, typ := range []string{"", "ship"} {
+			for _, from := range []time.Time{{}, fake.Epoch} {
+				for _, after := range []*ports.RunPosition{nil, {StartedAt: fake.Epoch, RunID: c.run}} {
+					f := ports.RunFilter{Namespace: "default", Status: status, WorkflowType: typ, StartedAfter: from, StartedBefore: from}
+					check(s.List(ctx, f, after, 10))
+					check(s.Count(ctx, f))
+				}
+			}
+		}
+	}
+	_, _, err := s.PinnedBy(ctx, "x", 3)
+	check(nil, err)
+	check(s.Due(ctx, fake.Epoch, 10))
+	check(s.Held(ctx))
+	check(s.Held(ctx, "a", "b"))
+	check(s.Open(ctx, c.id))
+	check(nil, s.Park(ctx, []domain.AttemptKey{key}))
+	check(s.NextDue(ctx))
+	check(s.DueTimers(ctx, fake.Epoch, 10))
+	check(s.NextTimer(ctx))
+	check(s.Pending(ctx, 10))
+	check(nil, s.Delivered(ctx, []string{"m"}))
+	check(s.AppendRecords(ctx, key, []transcript.Record{{WorkerSeq: 1, Kind: transcript.Message}}))
+	_, _, err = s.Records(ctx, key, 0, 10)
+	check(nil, err)
+	check(s.Heads(ctx, c.id, c.run))
+	_, _, err = s.Tail(ctx, key)
+	check(nil, err)
+	for i := range 2 {
+		v := versionOf(i)
+		_, _, err = s.PutVersion(ctx, v)
+		check(nil, err)
+		_, _, err = s.PutVersion(ctx, v)
+		check(nil, err)
+	}
+	check(s.Routed(ctx, "ship"))
+	check(s.Version(ctx, versionOf(0).ContentHash))
+	check(s.Versions(ctx, ""))
+	check(s.Versions(ctx, "ship"))
+	check(nil, s.SetRoute(ctx, "ship", versionOf(0).ContentHash, fake.Epoch))
+	check(nil, s.DeleteVersion(ctx, "ship", versionOf(1).ContentHash))
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// planned tells whether a statement has a plan that a test can read.
+var planned = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)`)
+
+func TestEveryStatementUsesAnIndex(t *testing.T) { // engine 18
+	t.Parallel()
+	s := open(t)
+	var mu sync.Mutex
+	statements := map[string]bool{}
+	s.TraceReads(func(query string) {
+		mu.Lock()
+		defer mu.Unlock()
+		statements[query] = true
+	})
+	everyCall(t, s)
+	for _, q := range s.WriterQueries() {
+		if !strings.Contains(q, "sqlite_schema") && !strings.Contains(q, "schema_migrations") { // read once, at the start
+			statements[q] = true
+		}
+	}
+	n := 0
+	for q := range statements {
+		if !planned.MatchString(q) {
+			continue
+		}
+		n++
+		for _, step := range plan(t, s, q) {
+			scan := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING") && !strings.HasPrefix(step, "SCAN d")
+			// The primary key of these tables is the order in which they are read, up to the limit.
+			ordered := strings.Contains(q, "FROM outbox ORDER BY n")
+			if scan && !ordered || strings.Contains(step, "TEMP B-TREE") {
+				t.Errorf("%q in the plan of\n%s", step, q)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("only %d statements were seen", n)
+	}
+}
+
+func plan(t *testing.T, s *gormstore.Store, query string) []string {
+	t.Helper()
+	args := make([]any, strings.Count(query, "?"))
+	rows, err := s.Pool().QueryContext(context.WithoutCancel(t.Context()), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatalf("%v: %s", err, query)
+	}
+	defer func() { _ = rows.Close() }()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused sql.NullInt64
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}

@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"aion/domain"
+	"aion/domain/history"
+)
+
+// Due implements ports.TaskStore.
+func (s *Store) Due(_ context.Context, now time.Time, limit int) ([]history.Task, error) {
+	tasks := s.selectTasks(func(t history.Task) bool {
+		return t.State == history.TaskParked || t.State == history.TaskQueued && !t.NotBefore.After(now)
+	})
+	slices.SortFunc(tasks, func(a, b history.Task) int {
+		return cmp.Or(a.ScheduledAt.Compare(b.ScheduledAt), compareKeys(a.Key, b.Key))
+	})
+	return tasks[:min(max(limit, 0), len(tasks))], nil
+}
+
+// Held implements ports.TaskStore.
+func (s *Store) Held(_ context.Context, owners ...string) ([]history.Task, error) {
+	tasks := s.selectTasks(func(t history.Task) bool {
+		return t.State == history.TaskStarted && (len(owners) == 0 || slices.Contains(owners, t.Owner))
+	})
+	slices.SortFunc(tasks, func(a, b history.Task) int { return compareKeys(a.Key, b.Key) })
+	return tasks, nil
+}
+
+// Open implements ports.TaskStore.
+func (s *Store) Open(_ context.Context, id domain.WorkflowID) ([]history.Task, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var tasks []history.Task
+	for _, t := range s.tasks[id] {
+		tasks = append(tasks, copyTask(t))
+	}
+	slices.SortFunc(tasks, func(a, b history.Task) int {
+		return cmp.Or(cmp.Compare(a.Key.ActivityID, b.Key.ActivityID), compareKeys(a.Key, b.Key))
+	})
+	return tasks, nil
+}
+
+// Park implements ports.TaskStore.
+func (s *Store) Park(_ context.Context, keys []domain.AttemptKey) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range keys {
+		t, ok := s.tasks[k.WorkflowID][taskPlace(k)]
+		if !ok || t.State != history.TaskStarted || t.Key.Attempt != k.Attempt {
+			continue
+		}
+		t.State, t.Owner = history.TaskParked, ""
+		s.tasks.put(k.WorkflowID, taskPlace(k), t)
+	}
+	return nil
+}
+
+// NextDue implements ports.TaskStore. A task without a due time has long been due.
+func (s *Store) NextDue(_ context.Context) (time.Time, error) {
+	longDue := time.Unix(0, 0).UTC()
+	var next time.Time
+	for _, t := range s.selectTasks(func(t history.Task) bool { return t.State == history.TaskQueued }) {
+		due := t.NotBefore
+		if due.IsZero() {
+			due = longDue
+		}
+		if next.IsZero() || due.Before(next) {
+			next = due
+		}
+	}
+	return next, nil
+}
+
+func (s *Store) selectTasks(wanted func(history.Task) bool) []history.Task {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var tasks []history.Task
+	for _, of := range s.tasks {
+		for _, t := range of {
+			if wanted(t) {
+				tasks = append(tasks, copyTask(t))
+			}
+		}
+	}
+	return tasks
+}
+
+func compareKeys(a, b domain.AttemptKey) int {
+	return cmp.Or(cmp.Compare(a.WorkflowID, b.WorkflowID), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.ActivityID, b.ActivityID))
+}
+
+// DueTimers implements ports.TimerStore.
+func (s *Store) DueTimers(_ context.Context, now time.Time, limit int) ([]history.Timer, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var due []history.Timer
+	for _, of := range s.timers {
+		for _, t := range of {
+			if !t.FireAt.After(now) {
+				due = append(due, t)
+			}
+		}
+	}
+	slices.SortFunc(due, func(a, b history.Timer) int {
+		return cmp.Or(a.FireAt.Compare(b.FireAt), cmp.Compare(a.WorkflowID, b.WorkflowID), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.TimerID, b.TimerID))
+	})
+	return due[:min(max(limit, 0), len(due))], nil
+}
+
+// NextTimer implements ports.TimerStore.
+func (s *Store) NextTimer(_ context.Context) (time.Time, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var next time.Time
+	for _, of := range s.timers {
+		for _, t := range of {
+			if next.IsZero() || t.FireAt.Before(next) {
+				next = t.FireAt
+			}
+		}
+	}
+	return next, nil
+}
+
+// Pending implements ports.OutboxStore.
+func (s *Store) Pending(_ context.Context, limit int) ([]history.Message, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var pending []history.Message
+	for _, m := range s.outbox[:min(max(limit, 0), len(s.outbox))] {
+		pending = append(pending, copyMessage(m))
+	}
+	return pending, nil
+}
+
+// Delivered implements ports.OutboxStore.
+func (s *Store) Delivered(_ context.Context, ids []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outbox = slices.DeleteFunc(s.outbox, func(m history.Message) bool { return slices.Contains(ids, m.ID) })
+	for _, id := range ids {
+		delete(s.posted, id)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"aion/domain"
+	"aion/domain/history"
+	"aion/ports"
+)
+
+// Runs implements ports.RunIndex.
+func (s *Store) Runs(_ context.Context, id domain.WorkflowID) ([]history.RunRow, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	w := s.workflows[id]
+	if w == nil {
+		return nil, nil
+	}
+	rows := make([]history.RunRow, len(w.runs))
+	for i, r := range w.runs {
+		rows[i] = copyRow(r)
+	}
+	return rows, nil
+}
+
+// List implements ports.RunIndex.
+func (s *Store) List(_ context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
+	rows := s.selectRuns(func(r history.RunRow) bool {
+		if !matches(filter, r) {
+			return false
+		}
+		return after == nil || newerFirst(*after, positionOf(r)) < 0
+	})
+	return rows[:min(max(limit, 0), len(rows))], nil
+}
+
+// Count implements ports.RunIndex.
+func (s *Store) Count(_ context.Context, filter ports.RunFilter) (int64, error) {
+	return int64(len(s.selectRuns(func(r history.RunRow) bool { return matches(filter, r) }))), nil
+}
+
+// PinnedBy implements ports.RunIndex.
+func (s *Store) PinnedBy(_ context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+	rows := s.selectRuns(func(r history.RunRow) bool { return r.PackageVersion == version && !r.Status.Terminal() })
+	return rows[:min(max(limit, 0), len(rows))], int64(len(rows)), nil
+}
+
+// selectRuns gives copies of the rows that are wanted, newest first.
+func (s *Store) selectRuns(wanted func(history.RunRow) bool) []history.RunRow {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var rows []history.RunRow
+	for _, w := range s.workflows {
+		for _, r := range w.runs {
+			if wanted(r) {
+				rows = append(rows, copyRow(r))
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b history.RunRow) int { return newerFirst(positionOf(a), positionOf(b)) })
+	return rows
+}
+
+// newerFirst compares two places in the order of lists: (started_at, run_id) descending.
+func newerFirst(a, b ports.RunPosition) int {
+	if c := b.StartedAt.Compare(a.StartedAt); c != 0 {
+		return c
+	}
+	return strings.Compare(string(b.RunID), string(a.RunID))
+}
+
+func positionOf(r history.RunRow) ports.RunPosition {
+	return ports.RunPosition{StartedAt: r.StartedAt, RunID: r.RunID}
+}
+
+func matches(f ports.RunFilter, r history.RunRow) bool {
+	return r.Namespace == f.Namespace &&
+		(f.Status == "" || r.Status == f.Status) &&
+		(f.WorkflowType == "" || r.WorkflowType == f.WorkflowType) &&
+		(f.StartedAfter.IsZero() || !r.StartedAt.Before(f.StartedAfter)) &&
+		(f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore))
+}

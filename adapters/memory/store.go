@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"bytes"
+	"maps"
+	"sync"
+	"time"
+
+	"aion/domain"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/domain/transcript"
+	"aion/ports"
+)
+
+// Store implements every store port but the one for documents. It is safe for concurrent use. What it is given and what
+// it gives are copies.
+type Store struct {
+	clock ports.Clock
+
+	mu          sync.RWMutex
+	workflows   map[domain.WorkflowID]*workflow
+	tasks       open[history.Task]
+	timers      open[history.Timer]
+	outbox      []history.Message
+	posted      map[string]bool // ids in outbox
+	keys        map[idempotencyKey]history.Idempotency
+	transcripts map[domain.AttemptKey]*stream
+	versions    map[string]deployment.Version
+	routes      map[string]deployment.Route
+}
+
+var (
+	_ ports.EventStore      = (*Store)(nil)
+	_ ports.RunIndex        = (*Store)(nil)
+	_ ports.TaskStore       = (*Store)(nil)
+	_ ports.TimerStore      = (*Store)(nil)
+	_ ports.OutboxStore     = (*Store)(nil)
+	_ ports.TranscriptStore = (*Store)(nil)
+	_ ports.DeploymentStore = (*Store)(nil)
+)
+
+// workflow is one history and its runs by generation.
+type workflow struct {
+	events []history.Recorded
+	runs   []history.RunRow
+}
+
+// open holds the open tasks or timers of every workflow: a workflow that has none is not in it.
+type open[T any] map[domain.WorkflowID]map[place]T
+
+// place names a task or a timer within its workflow: both are numbered in their run.
+type place struct {
+	run     domain.RunID
+	ordinal int64
+}
+
+func (o open[T]) put(id domain.WorkflowID, at place, v T) {
+	if o[id] == nil {
+		o[id] = map[place]T{}
+	}
+	o[id][at] = v
+}
+
+func (o open[T]) remove(id domain.WorkflowID, wanted func(place) bool) {
+	maps.DeleteFunc(o[id], func(p place, _ T) bool { return wanted(p) })
+	if len(o[id]) == 0 {
+		delete(o, id)
+	}
+}
+
+type idempotencyKey struct{ scope, key string }
+
+type stream struct {
+	records   []transcript.Record
+	workerSeq int64
+}
+
+// New gives an empty store. The clock decides which idempotency keys have expired.
+func New(clock ports.Clock) *Store {
+	return &Store{
+		clock:       clock,
+		workflows:   map[domain.WorkflowID]*workflow{},
+		tasks:       open[history.Task]{},
+		timers:      open[history.Timer]{},
+		posted:      map[string]bool{},
+		keys:        map[idempotencyKey]history.Idempotency{},
+		transcripts: map[domain.AttemptKey]*stream{},
+		versions:    map[string]deployment.Version{},
+		routes:      map[string]deployment.Route{},
+	}
+}
+
+// Stored values have the resolution of the durable stores, so that what is read back is the same everywhere.
+
+func stored(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
+func copyEvent(r history.Recorded) history.Recorded {
+	return history.Recorded{Seq: r.Seq, At: stored(r.At), WorkflowID: r.WorkflowID, RunID: r.RunID, Type: r.Type, Data: bytes.Clone(r.Data)}
+}
+
+func copyRow(r history.RunRow) history.RunRow {
+	r.StartedAt, r.EndedAt = stored(r.StartedAt), stored(r.EndedAt)
+	r.Labels = maps.Clone(r.Labels)
+	if r.Parent != nil {
+		p := *r.Parent
+		r.Parent = &p
+	}
+	return r
+}
+
+func copyTask(t history.Task) history.Task {
+	t.Input = bytes.Clone(t.Input)
+	t.ScheduledAt, t.NotBefore = stored(t.ScheduledAt), stored(t.NotBefore)
+	if t.Config.Retry != nil {
+		r := *t.Config.Retry
+		t.Config.Retry = &r
+	}
+	return t
+}
+
+func copyTimer(t history.Timer) history.Timer {
+	t.FireAt = stored(t.FireAt)
+	return t
+}
+
+func copyMessage(m history.Message) history.Message {
+	m.Body = bytes.Clone(m.Body)
+	return m
+}
+
+func copyRecord(r transcript.Record) transcript.Record {
+	r.EmittedAt = stored(r.EmittedAt)
+	r.Input, r.Output = bytes.Clone(r.Input), bytes.Clone(r.Output)
+	r.Detail, r.Value = bytes.Clone(r.Detail), bytes.Clone(r.Value)
+	return r
+}
+
+func copyVersion(v deployment.Version) deployment.Version {
+	v.Imports = maps.Clone(v.Imports)
+	v.Plan = bytes.Clone(v.Plan)
+	v.DeployedAt = stored(v.DeployedAt)
+	return v
+}

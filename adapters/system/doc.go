@@ -1,0 +1,2 @@
+// Package system is the machine's own clock, identifiers and chance, and the wake-ups of one process.
+package system

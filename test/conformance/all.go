@@ -1,0 +1,35 @@
+package conformance
+
+import (
+	"testing"
+
+	"aion/ports"
+)
+
+// Store is every store port but the one for documents.
+type Store interface { //nolint:interfacebloat // a sum of ports, for suites only
+	ports.EventStore
+	ports.RunIndex
+	ports.TaskStore
+	ports.TimerStore
+	ports.OutboxStore
+	ports.TranscriptStore
+	ports.DeploymentStore
+}
+
+// All runs the suite of every port that Store joins.
+func All(t *testing.T, open func(testing.TB) Store) {
+	suite := func(name string, f func(t *testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t)
+		})
+	}
+	suite("EventStore", func(t *testing.T) { EventStore(t, func(tb testing.TB) ports.EventStore { return open(tb) }) })
+	suite("RunIndex", func(t *testing.T) { RunIndex(t, func(tb testing.TB) Runs { return open(tb) }) })
+	suite("TaskStore", func(t *testing.T) { TaskStore(t, func(tb testing.TB) Tasks { return open(tb) }) })
+	suite("TimerStore", func(t *testing.T) { TimerStore(t, func(tb testing.TB) Timers { return open(tb) }) })
+	suite("OutboxStore", func(t *testing.T) { OutboxStore(t, func(tb testing.TB) Outbox { return open(tb) }) })
+	suite("TranscriptStore", func(t *testing.T) { TranscriptStore(t, func(tb testing.TB) ports.TranscriptStore { return open(tb) }) })
+	suite("DeploymentStore", func(t *testing.T) { DeploymentStore(t, func(tb testing.TB) ports.DeploymentStore { return open(tb) }) })
+}

@@ -1,0 +1,202 @@
+package conformance
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"aion/domain"
+	"aion/domain/history"
+	"aion/ports"
+)
+
+// Runs is the port of the suite RunIndex with the port that fills it.
+type Runs interface {
+	ports.EventStore
+	ports.RunIndex
+}
+
+// RunIndex runs the suite of ports.RunIndex.
+func RunIndex(t *testing.T, open func(testing.TB) Runs) {
+	run(t, open, map[string]func(*testing.T, Runs){
+		"an unknown workflow has no runs":                runsOfUnknown,
+		"a row comes back whole, and changes whole":      rowReturns,
+		"a chain is listed by generation":                chainOfRuns,
+		"a refused commit leaves the row as it was":      refusedRow,
+		"every filter selects, alone and with others":    filters,
+		"pages give every run once while others start":   stablePages,
+		"rows that started at one moment page by run id": tiedPages,
+		"open runs pin their version":                    pinnedRuns,
+	})
+}
+
+func runsOfUnknown(t *testing.T, s Runs) {
+	rows, err := s.Runs(t.Context(), newFlow(1).id)
+	same(t, "runs", must(t, rows, err), []history.RunRow(nil))
+	rows, err = s.List(t.Context(), ports.RunFilter{Namespace: namespace}, nil, 10)
+	same(t, "list", must(t, rows, err), []history.RunRow(nil))
+}
+
+func rowReturns(t *testing.T, s Runs) {
+	f := newFlow(1)
+	full := f.row(history.Running)
+	full.Parent = &history.Parent{WorkflowID: domain.WorkflowID(id(7)), RunID: domain.RunID(id(8)), Child: 0}
+	full.Labels = map[string]string{"team": "é<&>", "empty": ""}
+	full.PreviousRunID = domain.RunID(id(9))
+	c := f.started()
+	c.Rows = []history.RunRow{full}
+	mustAppend(t, s, c)
+	rows, err := s.Runs(t.Context(), f.id)
+	same(t, "a new row", must(t, rows, err), []history.RunRow{full})
+
+	full.Status, full.PausedReason = history.Paused, "nondeterminism at event 7"
+	c = f.next(step(1))
+	c.Rows = []history.RunRow{full}
+	mustAppend(t, s, c)
+	full.Status, full.PausedReason, full.EndedAt, full.Outcome = history.Completed, "", start.Add(time.Minute), "done"
+	c = f.next(step(2))
+	c.Rows = []history.RunRow{full}
+	mustAppend(t, s, c, f.next(step(3))) // a commit without a row changes none
+	rows, err = s.Runs(t.Context(), f.id)
+	same(t, "an ended row", must(t, rows, err), []history.RunRow{full})
+}
+
+func chainOfRuns(t *testing.T, s Runs) { // engine 6
+	f := newFlow(1)
+	mustAppend(t, s, f.started())
+	want := []history.RunRow{f.row(history.Running)}
+	for g := 2; g <= 12; g++ {
+		ended := &want[len(want)-1]
+		ended.Status, ended.EndedAt = history.ContinuedAsNew, start.Add(time.Hour)
+		next := f.row(history.Running)
+		next.Generation, next.RunID, next.PreviousRunID, next.FirstSeq = g, domain.RunID(id(100-g)), ended.RunID, f.head+1
+		c := f.next(step(1))
+		c.Rows = []history.RunRow{*ended, next}
+		mustAppend(t, s, c)
+		want = append(want, next)
+	}
+	rows, err := s.Runs(t.Context(), f.id)
+	same(t, "chain", must(t, rows, err), want)
+}
+
+func refusedRow(t *testing.T, s Runs) {
+	f := newFlow(1)
+	first := f.started()
+	mustAppend(t, s, first)
+	late := history.Commit{Namespace: namespace, WorkflowID: f.id, ExpectedSeq: 7, Rows: []history.RunRow{f.row(history.Failed)}}
+	wantCode(t, appendOne(t.Context(), s, late), domain.CodeSequenceConflict, "SequenceConflict")
+	rows, err := s.Runs(t.Context(), f.id)
+	same(t, "runs", must(t, rows, err), first.Rows)
+}
+
+// fill stores n runs of several namespaces, types and statuses, a second apart.
+func fill(t *testing.T, s Runs, n int) []history.RunRow {
+	t.Helper()
+	var rows []history.RunRow
+	var commits []history.Commit
+	statuses := []history.Status{history.Running, history.Paused, history.Completed, history.Failed, history.Cancelled, history.TimedOut, history.ContinuedAsNew}
+	for i := range n {
+		f := newFlow(i + 1)
+		row := f.row(statuses[i%len(statuses)])
+		row.Namespace = domain.Namespace(fmt.Sprintf("ns%d", i%2))
+		row.WorkflowType = fmt.Sprintf("type%d", i%3)
+		row.PackageVersion = hash(i % 3)
+		row.StartedAt = start.Add(time.Duration(i) * time.Second)
+		c := f.started()
+		c.Namespace, c.Rows = row.Namespace, []history.RunRow{row}
+		rows, commits = append(rows, row), append(commits, c)
+	}
+	mustAppend(t, s, commits...)
+	return rows
+}
+
+func filters(t *testing.T, s Runs) {
+	all := fill(t, s, 120)
+	for _, f := range []ports.RunFilter{
+		{Namespace: "ns0"},
+		{Namespace: "ns1"},
+		{Namespace: "nowhere"},
+		{Namespace: "ns0", Status: history.Failed},
+		{Namespace: "ns1", WorkflowType: "type2"},
+		{Namespace: "ns0", WorkflowType: "type0", Status: history.Running},
+		{Namespace: "ns0", Status: "running"},
+		{Namespace: "ns0", StartedAfter: start.Add(30 * time.Second)},
+		{Namespace: "ns0", StartedBefore: start.Add(30 * time.Second)},
+		{Namespace: "ns0", StartedAfter: start.Add(30*time.Second + 1), StartedBefore: start.Add(60*time.Second + 1)},
+		{Namespace: "ns1", Status: history.Paused, WorkflowType: "type1", StartedAfter: start.Add(10 * time.Second), StartedBefore: start.Add(100 * time.Second)},
+	} {
+		var want []history.RunRow
+		for i := len(all) - 1; i >= 0; i-- {
+			r := all[i]
+			if r.Namespace == f.Namespace && (f.Status == "" || f.Status == r.Status) && (f.WorkflowType == "" || f.WorkflowType == r.WorkflowType) &&
+				!r.StartedAt.Before(f.StartedAfter) && (f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore)) {
+				want = append(want, r)
+			}
+		}
+		got, err := s.List(t.Context(), f, nil, 1000)
+		same(t, fmt.Sprintf("list of %+v", f), must(t, got, err), want)
+		n, err := s.Count(t.Context(), f)
+		same(t, fmt.Sprintf("count of %+v", f), must(t, n, err), int64(len(want)))
+	}
+	none, err := s.List(t.Context(), ports.RunFilter{Namespace: "ns0"}, nil, 0)
+	same(t, "a page of nothing", must(t, none, err), []history.RunRow(nil))
+}
+
+func stablePages(t *testing.T, s Runs) {
+	all := fill(t, s, 100)
+	filter := ports.RunFilter{Namespace: "ns0"}
+	var got []history.RunRow
+	var after *ports.RunPosition
+	for n := 1000; ; n++ {
+		page, err := s.List(t.Context(), filter, after, 7)
+		if len(must(t, page, err)) == 0 {
+			break
+		}
+		got = append(got, page...)
+		last := page[len(page)-1]
+		after = &ports.RunPosition{StartedAt: last.StartedAt, RunID: last.RunID}
+		f := newFlow(n)
+		c := f.started()
+		c.Namespace, c.Rows[0].Namespace, c.Rows[0].StartedAt = "ns0", "ns0", start.Add(time.Hour)
+		mustAppend(t, s, c)
+	}
+	var want []history.RunRow
+	for i := len(all) - 2; i >= 0; i -= 2 {
+		want = append(want, all[i])
+	}
+	same(t, "pages", got, want)
+}
+
+func tiedPages(t *testing.T, s Runs) {
+	const n = 25
+	var commits []history.Commit
+	for i := range n {
+		commits = append(commits, newFlow(i+1).started())
+	}
+	mustAppend(t, s, commits...)
+	var after *ports.RunPosition
+	for i := n; i > 0; i-- {
+		page, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace}, after, 1)
+		if len(must(t, page, err)) != 1 {
+			t.Fatalf("%d rows before the last page", len(page))
+		}
+		same(t, "run", page[0].RunID, newFlow(i).run)
+		after = &ports.RunPosition{StartedAt: page[0].StartedAt, RunID: page[0].RunID}
+	}
+}
+
+func pinnedRuns(t *testing.T, s Runs) { // engine 16
+	all := fill(t, s, 63)
+	var want []history.RunRow
+	for i := len(all) - 1; i >= 0; i-- {
+		if r := all[i]; r.PackageVersion == hash(1) && !r.Status.Terminal() {
+			want = append(want, r)
+		}
+	}
+	rows, n, err := s.PinnedBy(t.Context(), hash(1), 4)
+	same(t, "holders", must(t, rows, err), want[:4])
+	same(t, "number of holders", n, int64(len(want)))
+	rows, n, err = s.PinnedBy(t.Context(), hash(99), 4)
+	same(t, "holders of an unused version", must(t, rows, err), []history.RunRow(nil))
+	same(t, "their number", n, int64(0))
+}
