@@ -1,0 +1,186 @@
+package shell
+
+import (
+	"aion/adapters/shell/supervise"
+	"aion/domain"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// CleanUp ends what an earlier server of this home left running, before any run is recovered, and tells which attempts
+// that concerned, for the caller to log (actions 5.5). Attempts of another server that is alive are left alone. Scratch directories of attempts
+// that are gone are removed. An error names processes that could not be ended.
+func (x *Executor) CleanUp(ctx context.Context) ([]LedgerEntry, error) {
+	files, err := filepath.Glob(filepath.Join(x.o.attempts(), "*.json*"))
+	if err != nil {
+		return nil, fmt.Errorf("list the ledger: %w", err)
+	}
+	var found []LedgerEntry
+	var late []leftover
+	others := false
+	for _, file := range files {
+		e, ok := readEntry(file)
+		if ok && x.foreign(e) {
+			others = true
+			continue
+		}
+		if !ok {
+			x.removeLedger(file)
+			continue
+		}
+		found = append(found, LedgerEntry{Key: e.key(), Action: e.Action, Server: e.Server, StartedAt: e.StartedAt})
+		if e.BootID != x.boot {
+			x.removeLedger(file)
+			continue
+		}
+		late = append(late, leftover{entry: e, file: file})
+	}
+	failures := x.end(ctx, late)
+	if !others {
+		failures = append(failures, x.sweepScratch())
+	}
+	return found, errors.Join(failures...)
+}
+
+// leftover is a tree that an earlier server did not end itself.
+type leftover struct {
+	entry
+	file string
+}
+
+// readEntry reads a file of the ledger. A half-written one is no entry: its command was not started.
+func readEntry(file string) (entry, bool) {
+	raw, err := os.ReadFile(file)
+	var e entry
+	if err != nil || json.Unmarshal(raw, &e) != nil || !strings.HasSuffix(file, ".json") {
+		return entry{}, false
+	}
+	return e, true
+}
+
+// foreign reports whether another living server of this host runs the attempt.
+func (x *Executor) foreign(e entry) bool {
+	if e.BootID != x.boot || e.ServerProc == (processID{x.self.Pid, x.self.Start}) {
+		return false
+	}
+	_, alive := e.ServerProc.find()
+	return alive
+}
+
+func (x *Executor) removeLedger(file string) {
+	if err := os.Remove(file); err != nil {
+		x.o.Logger.Warn("ledger entry not removed", "error", err)
+	}
+}
+
+// end waits for the supervisors to end by themselves, which is what they do when their server dies, then kills.
+func (x *Executor) end(ctx context.Context, late []leftover) []error {
+	alone := time.Now().Add(x.o.KillGrace + time.Second)
+	limit := alone.Add(x.o.KillWait)
+	for len(late) > 0 {
+		late = x.remaining(late, time.Now().After(alone))
+		if len(late) == 0 {
+			return nil
+		}
+		if time.Now().After(limit) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return []error{context.Cause(ctx)}
+		case <-time.After(escapedRescan):
+		}
+	}
+	failures := make([]error, 0, len(late))
+	for _, l := range late {
+		failures = append(failures, &domain.Error{Code: domain.CodeUnavailable, Type: "ProcessesLeft", Message: fmt.Sprintf(
+			"processes of action `%s` of an earlier server could not be ended; end the processes of session %d by hand",
+			domain.Quote(l.Action, 64), l.Session)})
+	}
+	return failures
+}
+
+// remaining gives the trees of which something lives, after killing it when it had its time.
+func (x *Executor) remaining(late []leftover, kill bool) []leftover {
+	table, err := supervise.Table()
+	if err != nil {
+		return late
+	}
+	var left []leftover
+	for _, l := range late {
+		tree := l.tree(table, x.self.Pid)
+		// Without its supervisor nothing ends the tree by itself.
+		_, supervised := l.Supervisor.find()
+		if kill || !supervised {
+			for _, p := range tree {
+				_ = supervise.Send(p, unix.SIGKILL) // who may not be killed remains
+			}
+		}
+		if len(tree) == 0 && !supervised {
+			x.removeLedger(l.file)
+			continue
+		}
+		left = append(left, l)
+	}
+	return left
+}
+
+// tree finds the processes of an attempt: below its supervisor, in the session of its leader, and those that carry its
+// activity key, with all below them. A process that is older than the leader is never one of them, and the session is
+// not the recorded one when its number was given to a new leader.
+func (l leftover) tree(table []supervise.Process, self int) []supervise.Process {
+	var tree []supervise.Process
+	var roots []int
+	if p, ok := l.Supervisor.find(); ok {
+		roots, tree = append(roots, p.Pid), append(tree, p)
+	}
+	oldest, session := l.Leader.Start, l.Session
+	if l.Leader.Pid == 0 { // the server died before it knew the leader
+		oldest = l.Supervisor.Start
+	}
+	if p, ok := supervise.Find(l.Leader.Pid); l.Leader.Pid == 0 || ok && p.Start != l.Leader.Start {
+		session = 0
+	}
+	key := []byte("AION_ACTIVITY_KEY=" + l.key().ActivityKey() + "\x00")
+	for _, p := range table {
+		if p.Pid == self || p.Dead() || p.Start < oldest {
+			continue
+		}
+		if session != 0 && p.Session == session || carries(p.Pid, key) {
+			roots, tree = append(roots, p.Pid), append(tree, p)
+		}
+	}
+	return append(supervise.Below(table, roots...), tree...)
+}
+
+// carries reports whether the first environment of a process holds an entry.
+func carries(pid int, entry []byte) bool {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && (bytes.HasPrefix(env, entry) || bytes.Contains(env, append([]byte{0}, entry...)))
+}
+
+// sweepScratch removes the directories of attempts that no ledger entry names any more.
+func (x *Executor) sweepScratch() error {
+	dirs, err := os.ReadDir(x.o.scratches())
+	if err != nil {
+		return fmt.Errorf("list scratch directories: %w", err)
+	}
+	for _, d := range dirs {
+		if _, err := os.Stat(x.ledgerFile(d.Name())); err == nil {
+			continue
+		}
+		if err := removeScratch(filepath.Join(x.o.scratches(), d.Name())); err != nil {
+			x.o.Logger.Warn("scratch directory not removed", "error", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package shell_test
+
+import (
+	"aion/adapters/shell"
+	"aion/adapters/shell/supervise"
+	"aion/domain/action"
+	"aion/ports"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// start executes in the background and waits for the command to say that it is up.
+func start(t *testing.T, x *shell.Executor, e ports.Execution) (stop context.CancelCauseFunc, verdict <-chan string, rec *recorder) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	rec = &recorder{}
+	done := make(chan string, 1)
+	go func() { done <- text(x.Execute(ctx, e, rec)) }()
+	eventually(t, "the command is up", func() bool {
+		return strings.Contains(strings.Join(rec.texts("command stdout"), " "), "up")
+	})
+	return cancel, done, rec
+}
+
+// The trees that a command may grow. Each says `up` when it stands.
+func hostile() map[string]string {
+	return map[string]string{
+		"background":            `sh -c 'sleep 300 & echo up; sleep 300'`,
+		"ignores term":          `sh -c 'trap "" TERM; sleep 300 & echo up; while :; do sleep 1; done'`,
+		"double fork":           `sh -c 'setsid sh -c "trap \"\" TERM; (setsid sleep 300 &) ; (sleep 300 &); sleep 300" & echo up; sleep 300'`,
+		"stopped":               `sh -c 'sleep 300 & kill -STOP $!; (setsid sh -c "kill -STOP \$\$" &); echo up; kill -STOP $$'`,
+		"chain":                 `sh -c 'echo "trap : TERM; sleep 0.005; setsid sh \$0 & exit" > c; setsid sh c & echo up; sleep 300'`,
+		"holds pipe":            `sh -c 'yes > /dev/null & (setsid sleep 300 &) ; echo up; exec sleep 300'`,
+		"stops server":          `sh -c 'kill -STOP $PPID; echo up; sleep 300'`,
+		"stops server for ever": `sh -c 'trap "" TERM; echo up; while :; do kill -STOP $PPID; done'`,
+		"fork tree":             `sh -c 'f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; sleep 300; }; f 5 & echo up; wait'`,
+	}
+}
+
+// actions 35, 36, 37, 47; report 25
+func TestACancelEndsEveryTree(t *testing.T) {
+	t.Parallel()
+	for name, command := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, e := open(t), run(command)
+			stop, verdict, rec := start(t, x, e)
+			stop(ports.StopRunClosed)
+			if got := <-verdict; got != "dropped" {
+				t.Errorf("got %s", got)
+			}
+			if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			if got := rec.statuses(); !strings.Contains(got, `{"cause":"run_closed","status":"stopping"}`) {
+				t.Errorf("statuses: %s", got)
+			}
+		})
+	}
+}
+
+func TestACommandThatStopsItsSupervisorAndEndsIsNoticed(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	if got := execute(t, x, run(`sh -c 'kill -STOP $PPID; echo done'`, action.CaptureText)); got != `completed:"done"` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// actions 34; reports 43, 47
+func TestTheLeaderDecidesAndStragglersAreEnded(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string]string{
+		"background":  `sh -c 'sleep 60 & echo hi'`,
+		"subshell":    `sh -c '(sleep 60) & echo hi'`,
+		"pipeline":    `sh -c 'sleep 60 | sleep 60 & echo hi'`,
+		"daemon":      `sh -c '(setsid sleep 60 &) ; echo hi'`,
+		"ignores all": `sh -c '(trap "" TERM INT HUP; exec setsid sleep 60) & echo hi'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, e, rec := open(t), run(command), &recorder{}
+			if got := text(x.Execute(t.Context(), e, rec)); got != `completed:{"exit_code":0,"stdout":"hi","stderr":""}` {
+				t.Errorf("got %s", got)
+			}
+			if got := rec.statuses(); !strings.Contains(got, `"status":"leftovers_stopped"`) {
+				t.Errorf("statuses: %s", got)
+			}
+			if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// actions 38
+//
+//nolint:paralleltest // children that this executor does not know, such as those of other tests, are escaped ones: it kills them
+func TestASupervisorThatIsKilledLosesItsAttemptAndNothingElse(t *testing.T) {
+	x, e := open(t), run(`sh -c 'setsid sh -c "trap \"\" TERM; sleep 300" & echo up $PPID; sleep 300'`)
+	_, verdict, rec := start(t, x, e)
+	pid, err := strconv.Atoi(strings.Fields(rec.texts("command stdout")[0])[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-verdict; !strings.HasPrefix(got, "supervisor_lost lost:") {
+		t.Errorf("got %s", got)
+	}
+	if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if got := execute(t, x, run("echo healed", action.CaptureText)); got != `completed:"healed"` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// serve starts a server process that runs commands, and waits for them to be up.
+func serve(t *testing.T, home string, commands ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{serverMode, home}, commands...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	if !scan(out, "up") {
+		t.Fatal("the server did not start")
+	}
+	return cmd
+}
+
+// actions 39; report 44
+func TestAServerThatIsKilledLeavesNoProcessAndItsAttemptsAreFoundAtBoot(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	const tree = `sh -c 'trap "" TERM; (setsid sh -c "trap \"\" TERM; sleep 300" &); (setsid sleep 300 &); sleep 300'`
+	cmd := serve(t, home, tree, tree, tree)
+	eventually(t, "all trees stand", func() bool { return len(holders(t, home)) >= 3*3 })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all trees are gone", func() bool { return len(holders(t, home)) == 0 })
+
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.CleanUp(t.Context())
+	if err != nil || len(found) != 3 || found[0].Action != "go" || found[0].Server != "test" {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("again found %v, %v", found, err)
+	}
+	for _, dir := range []string{"attempts", "scratch"} {
+		if left, err := os.ReadDir(home + "/" + dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, %v", dir, left, err)
+		}
+	}
+}
+
+// actions 40
+func TestWhatAServerAndItsSupervisorLeftIsKilledAtBoot(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	cmd := serve(t, home, `sh -c 'trap "" TERM; (setsid sleep 300 &); sleep 300'`)
+	eventually(t, "the tree stands", func() bool { return len(holders(t, home)) >= 3 })
+	table, err := supervise.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The server is stopped first, so that both die in the same state.
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range supervise.Below(table, cmd.Process.Pid) {
+		if p.Parent == cmd.Process.Pid {
+			_ = syscall.Kill(p.Pid, syscall.SIGSTOP)
+			defer func() { _ = syscall.Kill(p.Pid, syscall.SIGKILL) }()
+			_ = syscall.Kill(p.Pid, syscall.SIGKILL)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if len(holders(t, home)) < 2 {
+		t.Error("the tree did not outlive its supervisor; this test shows nothing")
+	}
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if left := holders(t, home); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// actions 40
+func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
+	t.Parallel()
+	innocent := exec.Command("sleep", "300")
+	innocent.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := innocent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = innocent.Process.Kill()
+		_ = innocent.Wait()
+	}()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := innocent.Process.Pid
+	write(t, home+"/attempts/a.json", fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":1,"action":"go","boot_id":%q,
+		"supervisor":{"pid":%d,"start_ticks":1},"leader":{"pid":%d,"start_ticks":1},"session":%d}`,
+		strings.TrimSpace(string(boot)), pid, pid, pid), 0o600)
+	write(t, home+"/attempts/b.json", `{"workflow_id":"w","run_id":"r","attempt":2,"boot_id":"another boot"}`, 0o600)
+	write(t, home+"/attempts/c.json.new", `{"workf`, 0o600)
+	found, err := x.CleanUp(t.Context())
+	if err != nil || len(found) != 2 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if p, ok := supervise.Find(pid); !ok || p.Dead() {
+		t.Error("an innocent process was killed")
+	}
+	if left, _ := os.ReadDir(home + "/attempts"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// actions 43
+func TestManyCommandsLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	before := descriptors(t)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				if got := text(x.Execute(context.Background(), run("true"), nil)); !strings.HasPrefix(got, "completed:") {
+					t.Error(got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	// Other tests run beside this one, so the number is only bounded.
+	if after := descriptors(t); after > before+200 {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(fds)
+}
+
+// actions 44, 45, 46
+func TestTheBoundEndsAnAttemptWhateverItsExitCode(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	for _, command := range []string{
+		"sleep 60", `sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'`,
+		`sh -c 'trap "" TERM; sleep 60 & sleep 60'`, "yes",
+	} {
+		e := run(command)
+		e.Bound = 200 * time.Millisecond
+		got := execute(t, x, e)
+		if got != "deadline_exceeded timeout:the attempt exceeded its authored bound of 200ms" {
+			t.Errorf("%s: got %s", command, got)
+		}
+		if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	}
+}
+
+// actions 23, 44
+func TestTheBoundCoversAllLines(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	e := recipe(t, action.CaptureText, "true", "sleep 60", "true")
+	e.Bound = 300 * time.Millisecond
+	if got := execute(t, x, e); !strings.HasPrefix(got, "deadline_exceeded") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// actions 48
+func TestAStopBeforeTheSpawnStartsNothing(t *testing.T) {
+	t.Parallel()
+	x, dir := open(t), t.TempDir()
+	for cause, want := range map[ports.StopCause]string{
+		ports.StopRunClosed: "dropped", ports.StopCancelled: "dropped", ports.StopDrain: "parked", ports.StopClaimLost: "dropped",
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		if got := text(x.Execute(ctx, run("touch "+dir+"/marker"), nil)); got != want {
+			t.Errorf("%s: got %s", cause, got)
+		}
+	}
+	if _, err := os.Stat(dir + "/marker"); err == nil {
+		t.Error("it was started")
+	}
+}
+
+// actions 50
+func TestADrainKeepsAResultAndParksTheRest(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	for command, want := range map[string]string{
+		`sh -c 'trap "echo saved; exit 0" TERM; echo up; while :; do sleep 0.02; done'`: `completed:"up\nsaved"`,
+		`sh -c 'trap "exit 3" TERM; echo up; while :; do sleep 0.02; done'`:             "parked",
+		`sh -c 'echo up; sleep 60'`: "parked",
+	} {
+		stop, verdict, _ := start(t, x, run(command, action.CaptureText))
+		stop(ports.StopDrain)
+		if got := <-verdict; got != want {
+			t.Errorf("%s: got %s", command, got)
+		}
+	}
+}
+
+// actions 51
+func TestKillEndsAllTreesWithoutAGrace(t *testing.T) {
+	t.Parallel()
+	x := open(t, func(o *shell.Options) { o.KillGrace = time.Hour })
+	_, verdict, _ := start(t, x, run(`sh -c 'trap "" TERM; setsid sleep 300 & echo up; sleep 300'`))
+	x.Kill()
+	if got := <-verdict; got != "parked" {
+		t.Errorf("got %s", got)
+	}
+}

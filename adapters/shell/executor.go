@@ -1,0 +1,160 @@
+package shell
+
+import (
+	"aion/adapters/shell/supervise"
+	"aion/domain/action"
+	"aion/ports"
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+)
+
+// Executor is ports.Executor on this host. It is safe for concurrent use. Make it with New, run it with Run, end it with
+// Close; before the first attempt, CleanUp ends what an earlier server left behind.
+type Executor struct {
+	o        Options
+	registry *registry
+	pool     *pool
+	self     supervise.Process
+	boot     string
+	killed   atomic.Bool
+}
+
+// New prepares this process to start commands: it becomes the heir of orphans below it and marks its descriptors
+// close-on-exec. It refuses settings that cannot work, and a home that it cannot write. A process has one Executor and
+// starts no process past it: when a supervisor dies, every child that the Executor does not know is killed.
+func New(o Options) (*Executor, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := supervise.CloseOnExec(); err != nil {
+		return nil, refuse("ProcessUnusable", err, "descriptors cannot be marked close-on-exec; mount /proc")
+	}
+	if err := supervise.Adopt(); err != nil {
+		return nil, refuse("ProcessUnusable", err, "this system cannot make the server a subreaper; Linux 3.4 or newer is needed")
+	}
+	self, ok := supervise.Find(os.Getpid())
+	if !ok {
+		return nil, refuse("ProcessUnusable", nil, "the process table cannot be read; mount /proc")
+	}
+	boot, err := bootID()
+	if err != nil {
+		return nil, refuse("ProcessUnusable", err, "the boot id of this machine cannot be read; mount /proc")
+	}
+	r := &registry{pids: map[int]*supervisor{}}
+	return &Executor{o: o, registry: r, pool: &pool{o: o, registry: r}, self: self, boot: boot}, nil
+}
+
+// Run ends supervisors that have been idle for long and, in a process that is PID 1, reaps what is handed to it. It
+// returns the cause of ctx.
+func (x *Executor) Run(ctx context.Context) error {
+	sweep := time.NewTicker(idleAfter / 6)
+	defer sweep.Stop()
+	var orphans <-chan os.Signal
+	if x.self.Pid == 1 {
+		signals, stop := childSignals()
+		defer stop()
+		orphans = signals
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-sweep.C:
+			x.pool.shrink(x.o.IdleSupervisors, time.Now().Add(-idleAfter))
+		case <-orphans:
+			x.registry.sweep()
+		}
+	}
+}
+
+// Kill ends all trees at once: the second signal of a shutdown. Their attempts are parked.
+func (x *Executor) Kill() {
+	x.killed.Store(true)
+	x.registry.killAll()
+}
+
+// Close ends the idle supervisors and waits for them. No attempt may be running.
+func (x *Executor) Close() error { return x.pool.close() }
+
+// Execute implements ports.Executor.
+func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
+	if ctx.Err() != nil {
+		return stoppedBefore(ctx)
+	}
+	if x.killed.Load() {
+		return action.Parked{}
+	}
+	env, values, failure := x.granted(e.Dispatch.TaskQueue)
+	if failure != nil {
+		return *failure
+	}
+	hidden := newSecrets(values)
+	command, failure := x.prepare(e, env)
+	if failure != nil {
+		return hidden.verdict(*failure)
+	}
+	a := &attempt{
+		x: x, e: e, command: command, started: time.Now().UTC(),
+		log:    x.log(e.Dispatch.Key),
+		sink:   &sink{out: out},
+		hidden: hidden,
+		stdout: action.NewOutput(x.o.MaxStdout), stderr: action.NewOutput(x.o.MaxStderr),
+		hash: hashKey(e.Dispatch.Key),
+	}
+	a.scratch = filepath.Join(x.o.scratches(), a.hash)
+	return hidden.verdict(a.run(ctx))
+}
+
+// prepare goes through the checks of actions 1.2 (3) that need no process, in their order.
+func (x *Executor) prepare(e ports.Execution, granted []string) (action.Command, *action.Failed) {
+	d := e.Dispatch
+	if f := d.Config.ConfigFailure(); f != nil {
+		return action.Command{}, f
+	}
+	in, f := action.ParseInput(d.Input)
+	if f != nil {
+		return action.Command{}, f
+	}
+	body, defect := action.Prepare(e.Body, e.Params)
+	if anywhere, inWords := body.UsesRoot(); anywhere {
+		if f := x.root(e, inWords); f != nil {
+			return action.Command{}, f
+		}
+	}
+	if defect != nil {
+		return action.Command{}, defect
+	}
+	path, exported := body.Path(x.o.WorkspaceRoot)
+	if !exported {
+		path = x.o.Path
+	}
+	for _, program := range body.Programs(x.o.WorkspaceRoot) {
+		if !x.admitted(program, path) {
+			f := action.ProgramNotAllowed(program)
+			return action.Command{}, &f
+		}
+	}
+	env := append([]string{"PATH=" + x.o.Path, "AION_ACTIVITY_KEY=" + d.Key.ActivityKey()}, granted...)
+	return body.Render(in, action.World{Root: x.o.WorkspaceRoot, Env: env})
+}
+
+// root makes the workspace root usable for one body.
+func (x *Executor) root(e ports.Execution, inWords bool) *action.Failed {
+	name, root := e.Dispatch.Name, x.o.WorkspaceRoot
+	if root == "" {
+		f := action.RootUnresolved(name, x.o.WorkspaceRootReason)
+		return &f
+	}
+	if f := action.RootFailure(name, root, inWords); f != nil {
+		return f
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		f := action.RootCreation(name, root, err)
+		return &f
+	}
+	x.log(e.Dispatch.Key).Info("workspace root expanded", "action", name, "root", root)
+	return nil
+}

@@ -1,0 +1,83 @@
+package shell
+
+import (
+	"aion/domain"
+	"aion/domain/action"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Grant gives one environment variable to the commands of some task queues. Its value is read at each spawn, from a file
+// (without its last line break) or from the server's own environment: exactly one of the two.
+type Grant struct {
+	Name     string
+	FromFile string
+	FromEnv  string
+	Queues   []string
+	Secret   bool // the value is masked wherever output is shown or kept
+}
+
+// checkGrants refuses grants that could never work or that take a name of the server's.
+func (o *Options) checkGrants() error {
+	for _, g := range o.Env {
+		name := domain.Quote(g.Name, 64)
+		switch {
+		case g.Name == "" || strings.ContainsAny(g.Name, "=\x00"):
+			return refuse("ActionSettings", nil, "%q is no name of an environment variable", name)
+		case g.Name == "PATH" || strings.HasPrefix(g.Name, "AION_"):
+			return refuse("ActionSettings", nil, "the variable %q belongs to the server and cannot be granted", name)
+		case (g.FromFile == "") == (g.FromEnv == ""):
+			return refuse("ActionSettings", nil, "the grant of %q needs either from_file or from_env", name)
+		case len(g.Queues) == 0:
+			return refuse("ActionSettings", nil, "the grant of %q names no task queue", name)
+		case g.FromEnv != "" && o.LookupEnv == nil:
+			return refuse("ActionSettings", nil, "the grant of %q reads the environment, which is not available", name)
+		}
+	}
+	return nil
+}
+
+// granted reads the variables of a queue and the secrets among their values.
+func (x *Executor) granted(queue string) (env, secrets []string, failure *action.Failed) {
+	for _, g := range x.o.Env {
+		if !slices.Contains(g.Queues, queue) {
+			continue
+		}
+		value, err := x.valueOf(g)
+		if err != nil {
+			x.o.Logger.Error("granted variable cannot be read", "name", g.Name, "error", err)
+			f := action.Fail(action.Retryable, action.CodeSpawnFailed, fmt.Sprintf(
+				"the variable `%s` that the operator grants to task queue `%s` cannot be read; see the server's log", g.Name, queue), nil)
+			return nil, nil, &f
+		}
+		env = append(env, g.Name+"="+value)
+		if g.Secret {
+			secrets = append(secrets, value)
+			secrets = append(secrets, strings.Split(value, "\n")...)
+		}
+	}
+	return env, secrets, nil
+}
+
+func (x *Executor) valueOf(g Grant) (string, error) {
+	var value string
+	if g.FromFile != "" {
+		raw, err := os.ReadFile(g.FromFile)
+		if err != nil {
+			return "", err
+		}
+		value = strings.TrimSuffix(string(raw), "\n")
+	} else {
+		v, there := x.o.LookupEnv(g.FromEnv)
+		if !there {
+			return "", fmt.Errorf("the environment of the server has no %q", g.FromEnv)
+		}
+		value = v
+	}
+	if strings.ContainsRune(value, 0) {
+		return "", fmt.Errorf("the value holds the character U+0000")
+	}
+	return value, nil
+}

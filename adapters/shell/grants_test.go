@@ -1,0 +1,102 @@
+package shell_test
+
+import (
+	"aion/adapters/shell"
+	"aion/domain/action"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func lookupIn(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, there := values[name]
+		return v, there
+	}
+}
+
+// actions 26
+func TestAGrantReachesTheCommandsOfItsQueuesAndIsReadAgain(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "token")
+	write(t, file, "first\n", 0o600)
+	x := open(t, func(o *shell.Options) {
+		o.Env = []shell.Grant{
+			{Name: "TOKEN", FromFile: file, Queues: []string{"other", "tools"}},
+			{Name: "HOST", FromEnv: "H", Queues: []string{"tools"}},
+			{Name: "ALIEN", FromEnv: "absent", Queues: []string{"other"}},
+		}
+		o.LookupEnv = lookupIn(map[string]string{"H": "here"})
+	})
+	e := run(`sh -c 'echo $TOKEN $HOST $ALIEN'`, action.CaptureText)
+	if got := execute(t, x, e); got != `completed:"first here"` {
+		t.Errorf("got %s", got)
+	}
+	write(t, file, "second\n", 0o600)
+	if got := execute(t, x, e); got != `completed:"second here"` {
+		t.Errorf("got %s", got)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	got := execute(t, x, e)
+	if !strings.HasPrefix(got, "spawn_failed retryable:the variable `TOKEN`") || strings.Contains(got, file) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAGrantThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]shell.Grant{
+		"no source": {Name: "A", Queues: []string{"q"}}, "two sources": {Name: "A", FromEnv: "A", FromFile: "f", Queues: []string{"q"}},
+		"no queue": {Name: "A", FromEnv: "A"}, "PATH": {Name: "PATH", FromEnv: "A", Queues: []string{"q"}},
+		"own": {Name: "AION_X", FromEnv: "A", Queues: []string{"q"}}, "no name": {Name: "A=B", FromEnv: "A", Queues: []string{"q"}},
+	} {
+		o := options(t.TempDir())
+		o.LookupEnv, o.Env = lookupIn(nil), []shell.Grant{g}
+		if _, err := shell.New(o); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+// actions 63
+func TestASecretIsMaskedEverywhereAlsoAcrossWrites(t *testing.T) {
+	t.Parallel()
+	const secret, key = "hunter2-hunter2", "-----BEGIN-----\nMIIBabcdefgh\nshort\n-----END-----"
+	x := open(t, func(o *shell.Options) {
+		o.Env = []shell.Grant{
+			{Name: "S", FromEnv: "S", Queues: []string{"tools"}, Secret: true},
+			{Name: "K", FromEnv: "K", Queues: []string{"tools"}, Secret: true},
+			{Name: "P", FromEnv: "P", Queues: []string{"tools"}, Secret: true},
+		}
+		o.LookupEnv = lookupIn(map[string]string{"S": secret, "K": key, "P": "hunter2"})
+	})
+	for command, want := range map[string]string{
+		`sh -c 'echo "a $S b"; echo "$K"; echo "$P"'`:                                   `completed:"a *** b\n***\nhunter2"`,
+		`sh -c 'printf "x hunter2-"; sleep 0.1; printf "hunter2"; sleep 0.1; printf y'`: `completed:"x ***y"`,
+		`sh -c 'printf hunter2-h; sleep 0.1; echo other; printf hunter2-hunter'`:        `completed:"hunter2-hother\nhunter2-hunter"`,
+		`sh -c 'echo "$K" | tail -n 3'`:                                                 `completed:"***\nshort\n***"`,
+		`sh -c 'echo "no $S" >&2; exit 4'`:                                              "exit_nonzero retryable:exited with code 4: no ***",
+		"/no/hunter2-hunter2":                                                           "spawn_failed terminal:`/no/***` could not be started",
+	} {
+		rec := &recorder{}
+		v := x.Execute(t.Context(), run(command, action.CaptureText), rec)
+		if got := text(v); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s", command, got)
+		}
+		f, _ := v.(action.Failed)
+		if all := strings.Join(append(rec.texts("command stdout"), rec.texts("command stderr")...), "\n") + string(f.Details); strings.Contains(all, secret) ||
+			strings.Contains(all, "MIIB") {
+			t.Errorf("%s: shown %s", command, all)
+		}
+	}
+	rec := &recorder{}
+	x.Execute(t.Context(), run(`sh -c 'printf "x hunter2-"; sleep 0.1; echo "hunter2"'`), rec)
+	if diff := cmp.Diff([]string{"x ***"}, rec.texts("command stdout")); diff != "" {
+		t.Error(diff)
+	}
+}

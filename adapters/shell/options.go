@@ -1,0 +1,83 @@
+package shell
+
+import (
+	"aion/domain"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Options are what an Executor is built from. Sizes and times must be above zero.
+type Options struct {
+	Home     string // holds attempts/ and scratch/, made with mode 0700
+	Instance string // this server's own name in the ledger
+
+	WorkspaceRoot       string // empty when nothing names it
+	WorkspaceRootReason string // why it is empty: the text that a body which needs it fails with
+
+	Path            string   // the server's PATH; empty: /usr/local/bin:/usr/bin:/bin
+	AllowedPrograms []string // empty: any (actions 10)
+	ProgramDirs     []string // empty: those of Path
+	Env             []Grant
+	LookupEnv       func(name string) (value string, there bool) // the server's environment, for grants
+
+	KillGrace       time.Duration // between TERM and KILL
+	KillWait        time.Duration // from KILL until a tree that lives on is given up
+	MaxStdout       int
+	MaxStderr       int
+	IdleSupervisors int // kept for good; the others end after a minute without work
+	OpenFiles       int // limit of a command
+
+	Logger *slog.Logger
+}
+
+// The time limits that are not settings.
+const (
+	partialAfter  = time.Second // text without a line break is shown after this (actions 7.2)
+	pipesAfter    = time.Second // pipes reach their end this long after the tree (actions 4.2)
+	idleAfter     = time.Minute
+	beatEvery     = 2 * time.Second        // a look at a supervisor that runs
+	ladderBeat    = 100 * time.Millisecond // and at one that stops
+	helpAfter     = time.Second            // it has this long before the server kills in its place
+	sendWithin    = 10 * time.Second       // a supervisor that does not listen for so long is lost
+	escapedRescan = 20 * time.Millisecond
+)
+
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+// check refuses settings that cannot work and makes the two directories.
+func (o *Options) check() error {
+	if min(o.KillGrace, o.KillWait) <= 0 || min(o.MaxStdout, o.MaxStderr, o.OpenFiles) <= 0 {
+		return refuse("ActionSettings", nil, "kill grace %s, kill wait %s, max stdout %d, max stderr %d and open files %d of actions "+
+			"must all be above 0", o.KillGrace, o.KillWait, o.MaxStdout, o.MaxStderr, o.OpenFiles)
+	}
+	if !filepath.IsAbs(o.Home) {
+		return refuse("HomeNotAbsolute", nil, "the home directory %q is not absolute; set AION_HOME to an absolute path",
+			domain.Quote(o.Home, 128))
+	}
+	if err := o.checkGrants(); err != nil {
+		return err
+	}
+	if o.Path == "" {
+		o.Path = defaultPath
+	}
+	if len(o.ProgramDirs) == 0 {
+		o.ProgramDirs = filepath.SplitList(o.Path)
+	}
+	for _, dir := range []string{o.attempts(), o.scratches()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return refuse("HomeUnusable", err, "the home directory %q cannot hold running attempts; make it writable for the server",
+				domain.Quote(o.Home, 128))
+		}
+	}
+	return nil
+}
+
+func (o *Options) attempts() string  { return filepath.Join(o.Home, "attempts") }
+func (o *Options) scratches() string { return filepath.Join(o.Home, "scratch") }
+
+func refuse(typ string, cause error, format string, args ...any) error {
+	return &domain.Error{Code: domain.CodeInvalidInput, Type: typ, Message: fmt.Sprintf(format, args...), Err: cause}
+}

@@ -1,0 +1,201 @@
+package shell_test
+
+import (
+	"aion/domain/action"
+	"aion/domain/transcript"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// counter counts what it is given and keeps nothing.
+type counter struct {
+	bytes, records, longest atomic.Int64
+	peak                    atomic.Uint64
+}
+
+func (c *counter) Write(r transcript.Record) {
+	c.bytes.Add(int64(len(r.Text)))
+	if n := c.records.Add(1); n%512 == 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		c.peak.Store(max(c.peak.Load(), m.HeapAlloc))
+	}
+	c.longest.Store(max(c.longest.Load(), int64(len(r.Text))))
+}
+
+// actions 31, 33; report 48
+//
+//nolint:paralleltest // it measures the heap
+func TestHugeOutputIsCutInBoundedMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		bytes   int64
+	}{
+		"300 MB of lines":    {`sh -c 'yes 0123456789012345678901234567890123456789012345678901234567890123456789012345678 | head -c 300000000'`, 300000000},
+		"one line of 256 MB": {`sh -c 'head -c 268435456 /dev/zero | tr "\0" x'`, 268435456},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, count := open(t), &counter{}
+			runtime.GC()
+			var before runtime.MemStats
+			runtime.ReadMemStats(&before)
+			v, ok := x.Execute(t.Context(), run(c.command, action.CaptureText), count).(action.Completed)
+			var got string
+			if !ok || json.Unmarshal(v.Result, &got) != nil {
+				t.Fatalf("got %s", text(v))
+			}
+			if want := fmt.Sprintf("\n[aion: stdout cut: 1048576 of %d bytes kept]\n", c.bytes); !strings.Contains(got, want) {
+				t.Errorf("no marker %q in %d bytes", want, len(got))
+			}
+			if count.longest.Load() > 65536 {
+				t.Errorf("a record of %d bytes", count.longest.Load())
+			}
+			// The collector lets the heap double before it runs.
+			if grown := int64(count.peak.Load()) - int64(before.HeapAlloc); grown > 16<<20 {
+				t.Errorf("the heap grew by %d bytes", grown)
+			}
+		})
+	}
+}
+
+// actions 33
+func TestTextWithoutALineBreakIsShownWhileTheCommandRuns(t *testing.T) {
+	t.Parallel()
+	x, rec := open(t), &recorder{}
+	done := make(chan string, 1)
+	go func() {
+		done <- text(x.Execute(t.Context(), run(`sh -c 'printf "name? "; sleep 3; echo Ada'`, action.CaptureText), rec))
+	}()
+	if got := <-done; got != `completed:"name? Ada"` {
+		t.Errorf("got %s", got)
+	}
+	if diff := cmp.Diff([]string{"name? ~", "Ada"}, rec.texts("command stdout")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// actions 24; report 51
+func TestOddBytesBecomeTextAndColoursStay(t *testing.T) {
+	t.Parallel()
+	x, rec := open(t), &recorder{}
+	e := run(`sh -c 'printf "a\\000b\\377\\r\\n\\033[31mred\\033[0m\\n\\nlast\\n\\n"'`, action.CaptureText)
+	got := text(x.Execute(t.Context(), e, rec))
+	if want := "completed:\"a\uFFFDb\uFFFD\\r\\n\\u001b[31mred\\u001b[0m\\n\\nlast\""; got != want {
+		t.Errorf("got %s", got)
+	}
+	want := []string{"a\uFFFDb\uFFFD", "\x1b[31mred\x1b[0m", "", "last", ""}
+	if diff := cmp.Diff(want, rec.texts("command stdout")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// slow is a transcript that does not move.
+type slow struct{ release chan struct{} }
+
+func (s slow) Write(transcript.Record) { <-s.release }
+
+func TestAStalledTranscriptDoesNotHoldBackAStop(t *testing.T) {
+	t.Parallel()
+	x, s := open(t), slow{make(chan struct{})}
+	e := run("yes")
+	e.Bound = 100 * time.Millisecond
+	done := make(chan string, 1)
+	go func() { done <- text(x.Execute(t.Context(), e, s)) }()
+	eventually(t, "the command starts", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) > 0 })
+	eventually(t, "the command is gone", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) == 0 })
+	close(s.release)
+	if got := <-done; !strings.HasPrefix(got, "deadline_exceeded") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestASlowTranscriptLosesNoOutput(t *testing.T) {
+	t.Parallel()
+	x, s, rec := open(t), slow{make(chan struct{})}, &recorder{}
+	e := run("seq 1 5000", action.CaptureText)
+	done := make(chan string, 1)
+	go func() { done <- text(x.Execute(t.Context(), e, both{s, rec})) }()
+	eventually(t, "the command came and went", func() bool { return len(rec.all()) > 0 })
+	time.AfterFunc(1500*time.Millisecond, func() { close(s.release) }) // longer than pipes are given
+	got := <-done
+	if !strings.HasSuffix(got, `\n5000"`) || len(rec.texts("command stdout")) != 5000 || rec.statuses() != "" {
+		t.Errorf("%d lines, %s, …%s", len(rec.texts("command stdout")), rec.statuses(), got[max(0, len(got)-20):])
+	}
+}
+
+type both struct {
+	slow
+	rec *recorder
+}
+
+func (b both) Write(r transcript.Record) {
+	b.rec.Write(r)
+	b.slow.Write(r)
+}
+
+func TestJSONOutputIsTheResult(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	for command, want := range map[string]string{
+		`echo '{ "a" : [1, 2.50] }'`: `completed:{"a":[1,2.50]}`,
+		`echo '{"a":1} x'`:           "output_not_json terminal:standard output is not one JSON value",
+		"true":                       "output_not_json terminal:standard output is empty, at byte offset 0",
+	} {
+		if got := execute(t, x, run(command, action.CaptureJSON)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s", command, got)
+		}
+	}
+}
+
+// actions 33
+func TestLinesAreCutOnRunesAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	const most = 65536
+	for name, content := range map[string]string{
+		"exactly one piece":      strings.Repeat("x", most) + "\n",
+		"one byte more":          strings.Repeat("x", most+1) + "\n",
+		"a rune across the edge": strings.Repeat("x", most-1) + "日本\n",
+		"only runes":             strings.Repeat("日", most) + "\nend",
+		"CR at the edge":         strings.Repeat("x", most-1) + "\r\nb\r\n\r\r\n",
+		"no rune":                strings.Repeat("\x80", most+5) + "\n\xe6\n\xe6\x97",
+		"only breaks":            strings.Repeat("\n", 1000),
+		"three pieces, no end":   strings.Repeat("é", most+most/2),
+	} {
+		file, rec := filepath.Join(t.TempDir(), "out"), &recorder{}
+		write(t, file, content, 0o600)
+		if got := text(x.Execute(t.Context(), run("cat "+file), rec)); !strings.HasPrefix(got, "completed:") {
+			t.Fatal(got)
+		}
+		var want []string
+		for line := range strings.SplitSeq(strings.TrimSuffix(content, "\n"), "\n") {
+			want = append(want, action.Repair([]byte(strings.TrimSuffix(line, "\r"))))
+		}
+		var got []string
+		open := false
+		for _, r := range rec.all() {
+			if len(r.Text) > 3*most || !utf8.ValidString(r.Text) || r.Partial && r.Text == "" {
+				t.Errorf("%s: a record of %d bytes", name, len(r.Text))
+			}
+			if open {
+				got[len(got)-1] += r.Text
+			} else {
+				got = append(got, r.Text)
+			}
+			open = r.Partial
+		}
+		if open || !slices.Equal(got, want) {
+			t.Errorf("%s: %d lines instead of %d, open %v", name, len(got), len(want), open)
+		}
+	}
+}

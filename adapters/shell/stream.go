@@ -1,0 +1,137 @@
+package shell
+
+import (
+	"aion/domain/action"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// readSize is the size of one read; it is also what a pipe holds by default.
+const readSize = 64 << 10
+
+// stream reads one pipe of one process from start to end: into the bounded capture, and line by line into the
+// transcript.
+type stream struct {
+	pipe    *os.File
+	capture *action.Output
+	lines   lines
+	masker  masker
+
+	mu    sync.Mutex
+	until time.Time // when the pipe must have ended; zero: whenever it does
+
+	incomplete bool // it did not end in time; readable once read has returned
+}
+
+// newStream makes a pipe. The write end blocks, as a command expects, and is a plain descriptor: it is sent away and
+// closed. The read end takes deadlines.
+func newStream(capture *action.Output, hidden *secrets, emit func(at time.Time, text string, partial bool)) (s *stream, writeEnd int, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, 0, fmt.Errorf("make a pipe: %w", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
+		return nil, 0, fmt.Errorf("make a pipe: %w", err)
+	}
+	pipe := os.NewFile(uintptr(fds[0]), "output")
+	return &stream{pipe: pipe, capture: capture, lines: lines{emit: emit}, masker: masker{secrets: hidden}}, fds[1], nil
+}
+
+// finish tells the reader that the tree is gone: the pipe has until then to reach its end.
+func (s *stream) finish(until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = until
+	_ = s.pipe.SetReadDeadline(until) // a closed pipe needs none
+}
+
+// arm sets the deadline of the next read: the first of waiting text and of finish.
+func (s *stream) arm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.lines.ready()
+	if at.IsZero() || !s.until.IsZero() && s.until.Before(at) {
+		at = s.until
+	}
+	_ = s.pipe.SetReadDeadline(at) // as above
+}
+
+// over reports whether the time that finish gave has passed.
+func (s *stream) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.until.IsZero() && !time.Now().Before(s.until)
+}
+
+// read returns when the pipe has ended, or its time is over and it is empty.
+func (s *stream) read() {
+	defer func() { _ = s.pipe.Close() }()
+	buffer := make([]byte, readSize)
+	for {
+		s.arm()
+		n, err := s.pipe.Read(buffer)
+		at := now()
+		s.take(buffer[:n], at)
+		switch {
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded) && !s.over():
+			s.lines.flush(at)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			s.drain(buffer)
+			s.end()
+			return
+		default:
+			s.incomplete = !errors.Is(err, io.EOF)
+			s.end()
+			return
+		}
+	}
+}
+
+// take masks what was read and hands it on.
+func (s *stream) take(p []byte, at time.Time) { s.keep(s.masker.take(p), at) }
+
+func (s *stream) keep(p []byte, at time.Time) {
+	_, _ = s.capture.Write(p) // never fails
+	s.lines.take(p, at)
+}
+
+func (s *stream) end() {
+	at := now()
+	s.keep(s.masker.end(), at)
+	s.lines.end(at)
+}
+
+// drain takes what the pipe still holds after its time: the reader may have been held up by the transcript meanwhile. It
+// stops after as much as a pipe can hold, because a foreign process may go on writing.
+func (s *stream) drain(buffer []byte) {
+	const mostInPipe = 1 << 20
+	raw, err := s.pipe.SyscallConn()
+	if err != nil {
+		s.incomplete = true
+		return
+	}
+	for taken := 0; taken < mostInPipe; {
+		n, readErr := 0, error(nil)
+		// Control and not Read: a read with a deadline in the past does not look into the pipe.
+		err := raw.Control(func(fd uintptr) { n, readErr = unix.Read(int(fd), buffer) })
+		if err == nil && readErr == nil && n == 0 {
+			return
+		}
+		if err != nil || readErr != nil && !errors.Is(readErr, unix.EINTR) {
+			s.incomplete = true
+			return
+		}
+		n = max(n, 0)
+		s.take(buffer[:n], now())
+		taken += n
+	}
+	s.incomplete = true
+}

@@ -1,0 +1,118 @@
+package supervise_test
+
+import (
+	"aion/adapters/shell/supervise"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
+)
+
+func TestAProcessIsReadWhateverItsName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"plain", "a) S 1 2 3 (", "two words", "line\nbreak", ") (", "((("} {
+		script := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(script, []byte("#!/bin/sh\nread x\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(script)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		p, ok := supervise.Find(cmd.Process.Pid)
+		if !ok || p.Pid != cmd.Process.Pid || p.Parent != os.Getpid() || p.Start == 0 || p.Dead() {
+			t.Errorf("%q: %+v, %v", name, p, ok)
+		}
+		later := p
+		later.Start++
+		if err := supervise.Send(later, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		if now, ok := supervise.Find(p.Pid); !ok || now.Dead() {
+			t.Error("a process with another start was signalled")
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+		if err := supervise.Send(p, unix.SIGKILL); err != nil {
+			t.Errorf("a process that is gone: %v", err)
+		}
+	}
+	if _, ok := supervise.Find(-1); ok {
+		t.Error("found a process that cannot be")
+	}
+}
+
+func TestTheTreeBelowAProcessIsFoundByParents(t *testing.T) {
+	t.Parallel()
+	table := []supervise.Process{
+		{Pid: 1},
+		{Pid: 2, Parent: 1},
+		{Pid: 5, Parent: 3},
+		{Pid: 3, Parent: 2},
+		{Pid: 4, Parent: 3, State: 'Z'},
+		{Pid: 6, Parent: 4},
+		{Pid: 7, Parent: 8},
+		{Pid: 8, Parent: 7},
+		{Pid: 9, Parent: 1},
+	}
+	pids := func(roots ...int) (all []int) {
+		for _, p := range supervise.Below(table, roots...) {
+			all = append(all, p.Pid)
+		}
+		return all
+	}
+	for _, c := range []struct{ roots, want []int }{
+		{[]int{2}, []int{3, 5, 6}}, {[]int{1}, []int{2, 9, 3, 5, 6}}, {[]int{7}, []int{8}}, {[]int{9}, nil}, {nil, nil}, {[]int{2, 3}, []int{5, 6}},
+	} {
+		if diff := cmp.Diff(c.want, pids(c.roots...)); diff != "" {
+			t.Errorf("%v: %s", c.roots, diff)
+		}
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	for _, frame := range []supervise.Frame{
+		{Kind: supervise.KindRun, Path: []byte("/bin/echo"), Argv: [][]byte{[]byte("echo"), {0xff}}, Dir: []byte("/"), GraceMS: 2000},
+		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
+	} {
+		raw, err := supervise.Encode(frame)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, '{'})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		frame, err := supervise.Read(bytes.NewReader(raw))
+		if err != nil {
+			return
+		}
+		again, err := supervise.Encode(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := supervise.Read(bytes.NewReader(again))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(frame, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestASupervisorIsStartedByTheServerOnly(t *testing.T) {
+	t.Parallel()
+	if supervise.Active([]string{"aion"}) || supervise.Active(nil) || !supervise.Active([]string{"x", supervise.Arg, "64"}) {
+		t.Error("the hidden argument is not recognised")
+	}
+}

@@ -1,0 +1,97 @@
+package supervise
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// CloseOnExec marks every descriptor from 3 up, so that nothing which this process was given without the flag reaches
+// a child.
+func CloseOnExec() error {
+	err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	dir, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("mark descriptors close-on-exec: %w", err)
+	}
+	names, err := dir.Readdirnames(-1)
+	_ = dir.Close() // only read from
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd >= 3 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// Adopt makes this process the one that orphans below it are handed to.
+func Adopt() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become subreaper: %w", err)
+	}
+	return nil
+}
+
+// settle gives this process what every command shall inherit: limits and umask.
+func settle(openFiles uint64) error {
+	syscall.Umask(0o022)
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("limit core files: %w", err)
+	}
+	var have syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &have); err != nil {
+		return fmt.Errorf("read the limit of open files: %w", err)
+	}
+	// Through package syscall: it forgets the limit that it would otherwise restore in children.
+	want := min(openFiles, have.Max)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: want, Max: want}); err != nil {
+		return fmt.Errorf("limit open files: %w", err)
+	}
+	return CloseOnExec()
+}
+
+// unblockSignals makes sure that no signal is blocked, in any thread: a child inherits the mask of the thread that forks
+// it, and each thread that of the process's start. So a process that was started with a mask starts itself once more
+// without.
+func unblockSignals() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var blocked, none unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &blocked); err != nil {
+		return fmt.Errorf("unblock signals: %w", err)
+	}
+	if blocked == none {
+		return nil
+	}
+	return fmt.Errorf("start again without blocked signals: %w", syscall.Exec("/proc/self/exe", os.Args, []string{})) //nolint:gosec // this same process once more
+}
+
+// catchSignals gives a descriptor that becomes readable when a child has ended, and gives every command a default for
+// every signal: a caught signal is at its default after exec, while an ignored one stays ignored. So all are caught, which
+// also repairs what nohup left behind, and none of them ends this process.
+func catchSignals() (ended int, err error) {
+	ended, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return 0, fmt.Errorf("make an event descriptor: %w", err)
+	}
+	children, others := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(others)
+	signal.Notify(children, unix.SIGCHLD)
+	go func() { // for the life of the process
+		one := binary.NativeEndian.AppendUint64(nil, 1)
+		for range children {
+			_, _ = unix.Write(ended, one) // it can only be full, which is as good
+		}
+	}()
+	return ended, nil
+}
