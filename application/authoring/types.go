@@ -1,10 +1,9 @@
 package authoring
 
 import (
-	"time"
-
 	"aion/domain/awl"
 	"aion/domain/document"
+	"time"
 )
 
 // Document is one saved document with its text.

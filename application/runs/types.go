@@ -1,10 +1,9 @@
 package runs
 
 import (
-	"time"
-
 	"aion/domain"
 	"aion/domain/history"
+	"time"
 )
 
 // StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
@@ -15,6 +14,13 @@ type StartRequest struct {
 	WorkflowID     string // a UUID of the caller's, or empty: minted
 	IdempotencyKey string
 	Labels         map[string]string
+	Signal         *StartSignal // recorded in the commit of the start, before any step acts; nil: none
+}
+
+// StartSignal is a signal that comes with a start.
+type StartSignal struct {
+	Name    string
+	Payload domain.Payload
 }
 
 // Started is the answer to a start, from the commit's own data. Existing says that the key had started it before; Run is

@@ -1,0 +1,185 @@
+package actions
+
+import (
+	"aion/application/engine"
+	"aion/application/transcripts"
+	"aion/domain/deployment"
+	"aion/ports"
+	"context"
+	"log/slog"
+	"runtime/pprof"
+	"sync"
+	"time"
+)
+
+// plans gives the loaded version with a content hash.
+type plans interface {
+	Contract(ctx context.Context, contentHash string) (*deployment.Contract, error)
+}
+
+// Deps is what the dispatcher needs.
+type Deps struct {
+	Engine     *engine.Engine
+	Gate       *Gate // the one that the engine asks
+	Tasks      ports.TaskStore
+	Events     ports.EventStore
+	Plans      plans
+	Executor   ports.Executor
+	Transcript *transcripts.Publisher
+	Clock      ports.Clock
+	IDs        ports.IDs
+	Logger     *slog.Logger
+
+	LostAttempts int           // so many lost attempts in a row end an activity; 5 when zero
+	MaxResult    int           // bytes of an encoded result; 2 MiB when zero
+	Poll         time.Duration // how long a lost wake-up may stay unnoticed; 1 s when zero
+}
+
+// Dispatcher runs attempts. It is safe for concurrent use.
+type Dispatcher struct {
+	Deps
+	registry *registry
+	delayed  delayed
+	reloadAt time.Time
+	unserved int  // due tasks that nobody here serves, at the last reading
+	more     bool // the store holds due tasks that found no room in memory
+	attempts sync.WaitGroup
+	parked   parked
+	ending   chan struct{} // closed when Run has to end
+}
+
+// New gives a dispatcher that does nothing until Run.
+func New(d Deps) *Dispatcher {
+	if d.LostAttempts <= 0 {
+		d.LostAttempts = 5
+	}
+	if d.MaxResult <= 0 {
+		d.MaxResult = 2 << 20
+	}
+	if d.Poll <= 0 {
+		d.Poll = time.Second
+	}
+	return &Dispatcher{Deps: d, registry: newRegistry(), ending: make(chan struct{})}
+}
+
+// Run starts attempts as slots come free, until ctx ends. Attempts that run then are stopped and parked; Drain gives them
+// time before that. It returns the cause of ctx when none is left.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	// Attempts outlive ctx until they are proved gone.
+	work := context.WithoutCancel(ctx)
+	outbox := d.Engine.Outbox()
+	d.reload(ctx)
+	for {
+		d.dispatch(work)
+		select {
+		case <-ctx.Done():
+			d.end(work, outbox)
+			return context.Cause(ctx)
+		case <-outbox.Tasks():
+			d.take(work, outbox)
+		case <-d.Gate.freed:
+			d.refill(ctx)
+		case <-d.Clock.After(d.untilNext()):
+			d.tick(ctx)
+		}
+	}
+}
+
+// end stops everything at once. Attempts that commits in flight still grant are parked as they come.
+func (d *Dispatcher) end(work context.Context, outbox *engine.Outbox) {
+	close(d.ending)
+	d.Engine.Drain()
+	empty := d.Gate.shut()
+	d.registry.drain()
+	d.registry.stopAll(ports.StopDrain)
+	for held := true; held; {
+		select {
+		case <-outbox.Tasks():
+			d.take(work, outbox)
+		case <-empty:
+			held = false
+		}
+	}
+	d.attempts.Wait()
+}
+
+// take handles what commits have asked for.
+func (d *Dispatcher) take(work context.Context, outbox *engine.Outbox) {
+	offers, missed := outbox.Take()
+	for _, o := range offers {
+		switch o := o.(type) {
+		case engine.Granted:
+			d.begin(work, o.Task)
+		case engine.Queued:
+			d.await(work, waiting{Queued: o})
+		case engine.RunOver:
+			d.registry.stopRun(o.RunID)
+		case engine.ActivityOver:
+			d.registry.stopActivity(o.RunID, o.ActivityID)
+		}
+	}
+	if missed {
+		d.more = true
+		d.soon()
+	}
+}
+
+// await lets a task wait for its time, and then for a slot. What finds no room stays in the store.
+func (d *Dispatcher) await(ctx context.Context, w waiting) {
+	if w.NotBefore.After(d.Clock.Now()) {
+		if !d.delayed.add(w) {
+			d.soon()
+		}
+		return
+	}
+	if d.served(ctx, w) && !d.Gate.enqueue(w) {
+		d.more = true
+		d.soon()
+	}
+}
+
+// served reports whether the server takes a task itself. A plan that cannot be read now is asked for again by the store.
+func (d *Dispatcher) served(ctx context.Context, w waiting) bool {
+	c, err := d.Plans.Contract(ctx, w.Version)
+	return err == nil && d.Gate.bodies.Serves(c.Plan.Action(w.TaskQueue, w.Name))
+}
+
+// soon asks for a reading of the store at the next poll.
+func (d *Dispatcher) soon() {
+	if at := d.Clock.Now().Add(d.Poll); at.Before(d.reloadAt) {
+		d.reloadAt = at
+	}
+}
+
+// dispatch starts waiting tasks while there are slots.
+func (d *Dispatcher) dispatch(work context.Context) {
+	for {
+		w, ok := d.Gate.next()
+		if !ok {
+			return
+		}
+		d.attempts.Go(func() {
+			pprof.Do(work, pprof.Labels("component", "actions.attempt"), func(ctx context.Context) { d.claim(ctx, w) })
+		})
+	}
+}
+
+// untilNext is how long the loop may wait: for the next delayed task or the next reading.
+func (d *Dispatcher) untilNext() time.Duration {
+	next := d.reloadAt
+	if at, ok := d.delayed.next(); ok && at.Before(next) {
+		next = at
+	}
+	// The wall clock may be set while the monotonic one runs, so no wait is longer than a few polls.
+	return min(max(next.Sub(d.Clock.Now()), 0), 5*d.Poll)
+}
+
+func (d *Dispatcher) tick(ctx context.Context) {
+	now := d.Clock.Now()
+	for _, w := range d.delayed.due(now) {
+		d.await(ctx, w)
+	}
+	if !d.reloadAt.After(now) {
+		d.reload(ctx)
+	}
+}

@@ -1,0 +1,91 @@
+package actions
+
+import (
+	"aion/application/engine"
+	"aion/domain/history"
+	"context"
+	"time"
+)
+
+// loadTasks is how many due tasks one reading asks for, beyond those that nobody here serves; a row carries its input.
+const loadTasks = 256
+
+// restPolls is how many polls pass between two readings when nothing says that the store holds more.
+const restPolls = 30
+
+// reload reads the due tasks that are not in memory: at the start, after an overflow, and from time to time.
+func (d *Dispatcher) reload(ctx context.Context) {
+	now := d.Clock.Now()
+	d.reloadAt, d.more = now.Add(restPolls*d.Poll), false
+	if d.Gate.doubtful() {
+		d.recoverDoubtful(ctx)
+	}
+	limit := min(d.Gate.spare(), loadTasks)
+	if limit <= 0 {
+		d.reloadAt, d.more = now.Add(d.Poll), true
+		return
+	}
+	limit += d.unserved
+	tasks, err := d.Tasks.Due(ctx, now, limit)
+	if err != nil {
+		d.Logger.Warn("due tasks cannot be read", "error", err)
+		d.reloadAt = now.Add(d.Poll)
+		return
+	}
+	unserved := 0
+	for _, t := range tasks {
+		w := fromStore(t)
+		if !d.served(ctx, w) {
+			unserved++
+			continue
+		}
+		d.Gate.enqueue(w)
+	}
+	d.unserved = unserved
+	if len(tasks) == limit {
+		d.reloadAt, d.more = now.Add(d.Poll), true
+		return
+	}
+	d.reloadAt = earlier(d.reloadAt, d.nextDue(ctx, now))
+}
+
+// nextDue is when the store has another task; tasks that nobody here serves are due all the time and hide it, so it is
+// then asked again after a few polls.
+func (d *Dispatcher) nextDue(ctx context.Context, now time.Time) time.Time {
+	next, err := d.Tasks.NextDue(ctx)
+	switch {
+	case err != nil:
+		return now.Add(d.Poll)
+	case next.IsZero():
+		return time.Time{}
+	case next.After(now):
+		return next
+	default:
+		return now.Add(5 * d.Poll)
+	}
+}
+
+// refill reads the store again when slots are free and it is known to hold more.
+func (d *Dispatcher) refill(ctx context.Context) {
+	idle, doubt := d.Gate.rest()
+	if doubt {
+		d.soon()
+	}
+	if idle && d.more {
+		d.reload(ctx)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.IsZero() || a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func fromStore(t history.Task) waiting {
+	return waiting{parked: t.State == history.TaskParked, Queued: engine.Queued{
+		Namespace: t.Namespace, Key: t.Key, TaskQueue: t.TaskQueue,
+		Name: t.Name, Version: t.PackageVersion, NotBefore: t.NotBefore,
+	}}
+}

@@ -1,0 +1,122 @@
+package actions
+
+import (
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/history"
+	"aion/domain/run"
+	"context"
+	"time"
+)
+
+// The pauses between two tries to record a verdict while the store is away.
+const (
+	settleFirst = 50 * time.Millisecond
+	settleMost  = 2 * time.Second
+)
+
+// settle records the verdict of an attempt. While the store is away it is kept and tried again: what a command has done
+// is not forgotten. The slot is free meanwhile, because nothing of the attempt runs any more.
+func (d *Dispatcher) settle(ctx context.Context, dispatch action.Dispatch, verdict action.Verdict) {
+	key := dispatch.Key
+	var decide engine.Decision
+	switch verdict := verdict.(type) {
+	case action.Parked:
+		d.park(ctx, key)
+		return
+	case action.Dropped:
+		d.Logger.Info("the end of an attempt was dropped: its run is over or its activity cancelled", keyed(key)...)
+		return
+	case action.Completed:
+		decide = d.completed(key, verdict)
+	case action.Failed:
+		decide = d.failed(key, verdict)
+	}
+	d.Gate.release(key)
+	wait := settleFirst
+	for {
+		receipt, err := d.Engine.Do(ctx, key.WorkflowID, decide)
+		if err == nil {
+			if len(receipt.Events) == 0 {
+				d.Logger.Info("a late verdict was dropped", keyed(key)...)
+			}
+			return
+		}
+		if domain.CodeOf(err) != domain.CodeUnavailable || d.ended() {
+			d.Logger.Error("a verdict cannot be recorded; the attempt counts as lost at the next start", keyed(key, "error", err)...)
+			return
+		}
+		select {
+		case <-d.Clock.After(wait):
+		case <-d.ending: // one more try
+		}
+		wait = min(2*wait, settleMost)
+	}
+}
+
+// ended reports whether the dispatcher has to end: nothing is waited for any more.
+func (d *Dispatcher) ended() bool {
+	select {
+	case <-d.ending:
+		return true
+	default:
+		return d.Engine.Stopped()
+	}
+}
+
+func (d *Dispatcher) completed(key domain.AttemptKey, c action.Completed) engine.Decision {
+	return func(v engine.View) (engine.Change, error) {
+		_, open, err := running(v, key)
+		if err != nil || !open {
+			return engine.Change{}, err
+		}
+		return engine.Change{Facts: []history.Event{history.ActivityCompleted{ActivityID: key.ActivityID, Attempt: key.Attempt, Result: c.Result}}}, nil
+	}
+}
+
+func (d *Dispatcher) failed(key domain.AttemptKey, f action.Failed) engine.Decision {
+	factor := d.IDs.Factor()
+	return func(v engine.View) (engine.Change, error) {
+		a, open, err := running(v, key)
+		if err != nil || !open {
+			return engine.Change{}, err
+		}
+		return engine.Change{Facts: []history.Event{history.ActivityFailed{
+			ActivityID: key.ActivityID, Attempt: key.Attempt, Class: f.Class,
+			Code: f.Code, Message: f.Message, Details: f.Details, RetryAt: d.retryAt(v.At, a, f.Class, factor),
+		}}}, nil
+	}
+}
+
+// retryAt is when the next attempt starts; the zero time when there is none. A lost attempt is followed at once, outside
+// the policy, so often in a row.
+func (d *Dispatcher) retryAt(now time.Time, a run.Activity, class action.Class, factor float64) time.Time {
+	if class == action.Lost {
+		if a.LostInRow+1 < d.LostAttempts {
+			return now
+		}
+		return time.Time{}
+	}
+	if !class.Budgeted() {
+		return time.Time{}
+	}
+	delay, ok := action.NextDelay(a.Config.Retry, a.PolicyFailures+1, factor)
+	if !ok {
+		return time.Time{}
+	}
+	return now.Add(delay)
+}
+
+// running finds the activity whose attempt a verdict belongs to; false when it has ended otherwise. Without a folded
+// state only a paused run takes the fact.
+func running(v engine.View, key domain.AttemptKey) (run.Activity, bool, error) {
+	if v.Run == nil || v.Run.ID() != key.RunID || !v.Run.AttemptOpen(key.ActivityID, key.Attempt) {
+		return run.Activity{}, false, nil
+	}
+	if v.State == nil && v.Run.Status() != history.Paused {
+		return run.Activity{}, false, v.Run.NoLiveExecution()
+	}
+	a, ok := v.Run.Activity(key.ActivityID)
+	return a, ok, nil
+}

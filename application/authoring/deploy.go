@@ -1,0 +1,145 @@
+package authoring
+
+import (
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/awl"
+	"aion/domain/awl/diag"
+	"aion/domain/awl/plan"
+	"aion/domain/deployment"
+	"aion/domain/document"
+	"context"
+	"fmt"
+	"time"
+)
+
+// Deploy checks, compiles, packages and deploys exactly one saved revision; it needs the deploy grant. Another hash than
+// the present one is refused (RevisionMismatch), a document with errors too (CheckRefused). New runs get the new version.
+func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployRequest) (Deployed, error) {
+	if err := who.MayDeploy(); err != nil {
+		return Deployed{}, err
+	}
+	p, err := document.ParsePath(req.Path)
+	if err != nil {
+		return Deployed{}, err
+	}
+	source, err := s.documents.ReadDocument(ctx, p)
+	if err != nil {
+		return Deployed{}, err
+	}
+	imports := map[string]string{}
+	resolve := s.imports(ctx, p, imports)
+	if current := awl.ContentHash(source, resolve); current != req.ContentHash {
+		return Deployed{}, document.RevisionMismatch(p, current)
+	}
+	// What was read for the hash is what is deployed, also when a file changes meanwhile.
+	return s.deploy(ctx, pack{path: string(p), source: source, imports: imports, progress: req.Progress})
+}
+
+// DeploySource deploys a text that is in no workspace, with its imports; it needs the deploy grant. Name stands as the
+// document path.
+func (s *Service) DeploySource(ctx context.Context, who access.Caller, req SourceRequest) (Deployed, error) {
+	if err := who.MayDeploy(); err != nil {
+		return Deployed{}, err
+	}
+	if len(req.Source) > document.MaxBytes {
+		return Deployed{}, document.TooLarge(len(req.Source))
+	}
+	imports := make(map[string]string, len(req.Imports))
+	for path, text := range req.Imports {
+		imports[path] = string(text)
+	}
+	return s.deploy(ctx, pack{path: req.Name, source: req.Source, imports: imports})
+}
+
+// pack is a document with everything that its plan is made of.
+type pack struct {
+	path     string
+	source   []byte
+	imports  map[string]string // by import path
+	progress func(done int)
+}
+
+func (p pack) resolve(path string) ([]byte, error) {
+	text, ok := p.imports[path]
+	if !ok {
+		return nil, &domain.Error{
+			Code: domain.CodeNotFound, Type: "DocumentNotFound",
+			Message: fmt.Sprintf("no file %q came with the document", domain.Quote(path, 240)),
+		}
+	}
+	return []byte(text), nil
+}
+
+// deploy takes the four steps; each is timed and reported when it is done.
+func (s *Service) deploy(ctx context.Context, p pack) (Deployed, error) {
+	opts := awl.Options{Import: p.resolve}
+	var d Deployed
+	step := s.stepper(&d, p.progress)
+	d.Report = awl.Check(p.source, opts)
+	if !d.Report.DeploysGreen {
+		return d, d.Report.Refusal(p.path)
+	}
+	step("check")
+	compiled, report, err := awl.Compile(p.source, opts)
+	if err != nil {
+		return d, report.Refusal(p.path)
+	}
+	step("compile")
+	encoded, err := plan.Encode(compiled)
+	if err != nil {
+		return d, document.CompileRefused(p.path, err.Error())
+	}
+	version := deployment.Version{
+		DeploymentID: s.ids.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
+		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.clock.Now().UTC().Truncate(time.Microsecond),
+	}
+	if d.Warnings, err = s.warnings(ctx, compiled, d.Report); err != nil {
+		return d, err
+	}
+	step("package")
+	stored, fresh, err := s.deployments.Deploy(ctx, version)
+	if err != nil {
+		return d, err
+	}
+	step("deploy")
+	d.DeploymentID, d.DocumentPath, d.ContentHash = stored.DeploymentID, stored.DocumentPath, stored.ContentHash
+	d.WorkflowType, d.PackageID, d.DeployedAt, d.FreshlyLoaded = stored.WorkflowType, stored.ContentHash, stored.DeployedAt, fresh
+	return d, nil
+}
+
+// stepper records how long each step took, from the end of the one before it.
+func (s *Service) stepper(d *Deployed, progress func(done int)) func(name string) {
+	began := s.clock.Now()
+	return func(name string) {
+		now := s.clock.Now()
+		d.Steps = append(d.Steps, StepTime{Step: name, Duration: max(now.Sub(began), 0)})
+		began = now
+		if progress != nil {
+			progress(len(d.Steps))
+		}
+	}
+}
+
+// maxWarnings bounds what a deploy says beside its success.
+const maxWarnings = 50
+
+// warnings names the child types that are not deployed yet, and passes the warnings of the check on.
+func (s *Service) warnings(ctx context.Context, p *plan.Plan, r awl.Report) ([]string, error) {
+	var out []string
+	for _, c := range p.Children {
+		deployed, err := s.deployments.Deployed(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !deployed && len(out) < maxWarnings {
+			out = append(out, fmt.Sprintf("child workflow %s is not deployed yet; calling it before it is fails the step", c.Name))
+		}
+	}
+	for _, d := range r.Diagnostics {
+		if d.Severity == diag.Warning && len(out) < maxWarnings {
+			out = append(out, fmt.Sprintf("%d:%d %s", d.Span.Start.Line, d.Span.Start.Column, d.Message))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+// Package authoring holds the use cases of workflow documents: list, read, check, save and deploy. Documents are the
+// server's own and stand outside namespaces.
+package authoring
+
+import (
+	"aion/application/deployments"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/awl"
+	"aion/domain/document"
+	"aion/ports"
+	"context"
+	"errors"
+)
+
+// Service answers for the documents of the workspace. It is safe for concurrent use.
+type Service struct {
+	documents   ports.DocumentStore
+	deployments *deployments.Service
+	clock       ports.Clock
+	ids         ports.IDs
+}
+
+// New gives a service over a workspace.
+func New(documents ports.DocumentStore, d *deployments.Service, clock ports.Clock, ids ports.IDs) *Service {
+	return &Service{documents: documents, deployments: d, clock: clock, ids: ids}
+}
+
+// listed is how many documents a listing shows.
+const listed = 1000
+
+// List shows the saved documents by path, the first 1,000 of them, each with its present content hash. Whoever is
+// authenticated may read documents.
+func (s *Service) List(ctx context.Context, _ access.Caller) (Listing, error) {
+	entries, err := s.documents.Documents(ctx)
+	if err != nil {
+		return Listing{}, err
+	}
+	l := Listing{Count: len(entries), Truncated: len(entries) > listed, Entries: make([]document.Entry, 0, min(len(entries), listed))}
+	for _, e := range entries[:min(len(entries), listed)] {
+		source, err := s.documents.ReadDocument(ctx, e.Path)
+		if domain.CodeOf(err) == domain.CodeNotFound {
+			l.Count-- // it was removed meanwhile
+			continue
+		}
+		if err != nil {
+			return Listing{}, err
+		}
+		e.Bytes = int64(len(source))
+		e.ContentHash = awl.ContentHash(source, s.imports(ctx, e.Path, nil))
+		l.Entries = append(l.Entries, e)
+	}
+	return l, nil
+}
+
+// Read returns the stored bytes of one document, unchanged, with their hash.
+func (s *Service) Read(ctx context.Context, _ access.Caller, path string) (Document, error) {
+	p, err := document.ParsePath(path)
+	if err != nil {
+		return Document{}, err
+	}
+	source, err := s.documents.ReadDocument(ctx, p)
+	if err != nil {
+		return Document{}, err
+	}
+	return Document{Path: p, Name: p.Name(), Source: source, ContentHash: awl.ContentHash(source, s.imports(ctx, p, nil))}, nil
+}
+
+// Check judges a draft without storing or running anything; findings are its result. With a path, imports are read from
+// where the draft would stand.
+func (s *Service) Check(ctx context.Context, _ access.Caller, req CheckRequest) (awl.Report, error) {
+	if len(req.Source) > document.MaxBytes {
+		return awl.Report{}, document.TooLarge(len(req.Source))
+	}
+	var opts awl.Options
+	if req.Path != "" {
+		p, err := document.ParsePath(req.Path)
+		if err != nil {
+			return awl.Report{}, err
+		}
+		opts.Import = s.imports(ctx, p, nil)
+	}
+	return awl.Check(req.Source, opts), nil
+}
+
+// errMoved says that a document was written while its hash was computed.
+var errMoved = errors.New("the document was written meanwhile")
+
+// Save writes a document, checked or not, and keeps the one before it as a revision; it needs the deploy grant. With an
+// expected hash the save is refused (RevisionMismatch) when the document is not what the caller has read.
+func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) (Saved, error) {
+	if err := who.MayDeploy(); err != nil {
+		return Saved{}, err
+	}
+	p, err := document.ParsePath(req.Path)
+	if err != nil {
+		return Saved{}, err
+	}
+	if len(req.Source) > document.MaxBytes {
+		return Saved{}, document.TooLarge(len(req.Source))
+	}
+	var created bool
+	for {
+		expected, err := s.expectation(ctx, p, req.ExpectedHash)
+		if err != nil {
+			return Saved{}, err
+		}
+		created, err = s.documents.WriteDocument(ctx, p, req.Source, expected)
+		if errors.Is(err, errMoved) && ctx.Err() == nil {
+			continue // someone else saved: judge what stands now
+		}
+		if err != nil {
+			return Saved{}, err
+		}
+		break
+	}
+	return Saved{
+		Path: p, Name: p.Name(), ContentHash: awl.ContentHash(req.Source, s.imports(ctx, p, nil)), Bytes: int64(len(req.Source)),
+		Created: created,
+	}, nil
+}
+
+// expectation judges the present document before the store is locked, because the judgement reads imports, and gives what
+// only has to see under the lock that it is still there.
+func (s *Service) expectation(ctx context.Context, p document.Path, hash string) (func([]byte) error, error) {
+	if hash == "" {
+		return nil, nil //nolint:nilnil // no expectation is what the port calls nil
+	}
+	judged, err := s.documents.ReadDocument(ctx, p)
+	absent := domain.CodeOf(err) == domain.CodeNotFound && err != nil
+	if err != nil && !absent {
+		return nil, err
+	}
+	if absent {
+		return nil, document.RevisionMismatch(p, "")
+	}
+	if current := awl.ContentHash(judged, s.imports(ctx, p, nil)); current != hash {
+		return nil, document.RevisionMismatch(p, current)
+	}
+	return func(present []byte) error {
+		if present == nil || string(present) != string(judged) {
+			return errMoved
+		}
+		return nil
+	}, nil
+}
+
+// imports resolves the imports of a document; what was read is kept in into, unless it is nil.
+func (s *Service) imports(ctx context.Context, p document.Path, into map[string]string) func(string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		b, err := s.documents.ReadImport(ctx, p, path)
+		if err == nil && into != nil {
+			into[path] = string(b)
+		}
+		return b, err
+	}
+}

@@ -1,0 +1,200 @@
+// Package deployments keeps the catalogue of deployed versions: which plan a run is pinned to, which version new runs of
+// a type get, and how versions come and go.
+package deployments
+
+import (
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/deployment"
+	"aion/ports"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Deps is what the service needs. RouteAge bounds how long a route read from the store is believed (1 s when zero):
+// another server may move it.
+type Deps struct {
+	Store    ports.DeploymentStore
+	Index    ports.RunIndex
+	Clock    ports.Clock
+	RouteAge time.Duration
+}
+
+// Service answers for deployed versions. It is safe for concurrent use.
+type Service struct {
+	store    ports.DeploymentStore
+	index    ports.RunIndex
+	clock    ports.Clock
+	routeAge time.Duration
+	cache    cache
+}
+
+// New gives a service over a store.
+func New(d Deps) *Service {
+	if d.RouteAge <= 0 {
+		d.RouteAge = time.Second
+	}
+	return &Service{store: d.Store, index: d.Index, clock: d.Clock, routeAge: d.RouteAge, cache: newCache()}
+}
+
+// Contract gives the loaded version with a content hash: decoded once, then from memory. It refuses a version that is
+// not stored (VersionNotFound) and one that this program cannot read (StoreFault).
+func (s *Service) Contract(ctx context.Context, contentHash string) (*deployment.Contract, error) {
+	if c := s.cache.contract(contentHash); c != nil {
+		return c, nil
+	}
+	v, err := s.store.Version(ctx, contentHash)
+	if err != nil {
+		return nil, err
+	}
+	return s.load(v)
+}
+
+// Routed gives the version that new runs of a type get, or refuses a type that is not deployed (WorkflowTypeNotFound).
+func (s *Service) Routed(ctx context.Context, workflowType string) (*deployment.Contract, error) {
+	if hash, ok := s.cache.route(workflowType, s.clock.Now().Add(-s.routeAge)); ok {
+		return s.Contract(ctx, hash)
+	}
+	read := s.clock.Now()
+	v, err := s.store.Routed(ctx, workflowType)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil, typeNotFound(workflowType)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := s.cache.contract(v.ContentHash)
+	if c == nil {
+		if c, err = s.load(v); err != nil {
+			return nil, err
+		}
+	}
+	s.cache.setRoute(workflowType, v.ContentHash, read)
+	return c, nil
+}
+
+func (s *Service) load(v deployment.Version) (*deployment.Contract, error) {
+	c, err := deployment.Load(v)
+	if err != nil {
+		return nil, err
+	}
+	s.cache.add(v.ContentHash, c)
+	return c, nil
+}
+
+// Deploy stores a version under its content hash and routes its type to it, in one change. Deploying the same hash again
+// is a success that loads nothing. The plan is loaded before it is stored, so that what cannot run is never routed. The
+// caller has been authorised.
+func (s *Service) Deploy(ctx context.Context, v deployment.Version) (stored deployment.Version, fresh bool, err error) {
+	if s.cache.contract(v.ContentHash) == nil {
+		if _, err := s.load(v); err != nil {
+			return deployment.Version{}, false, err
+		}
+	}
+	stored, fresh, err = s.store.PutVersion(ctx, v)
+	if err != nil {
+		return deployment.Version{}, false, err
+	}
+	s.cache.setRoute(v.WorkflowType, v.ContentHash, s.clock.Now())
+	return stored, fresh, nil
+}
+
+// Deployed reports whether a type has a route.
+func (s *Service) Deployed(ctx context.Context, workflowType string) (bool, error) {
+	_, err := s.Routed(ctx, workflowType)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Versions lists the stored versions of a type (of all types when it is empty), newest first, without text and plan.
+func (s *Service) Versions(ctx context.Context, workflowType string) ([]deployment.Version, error) {
+	return s.store.Versions(ctx, workflowType)
+}
+
+// Route moves a type to a stored version; running runs keep theirs.
+func (s *Service) Route(ctx context.Context, who access.Caller, workflowType, contentHash string) error {
+	if err := who.MayDeploy(); err != nil {
+		return err
+	}
+	if err := s.owned(ctx, workflowType, contentHash); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	if err := s.store.SetRoute(ctx, workflowType, contentHash, now); err != nil {
+		return err
+	}
+	s.cache.setRoute(workflowType, contentHash, now)
+	return nil
+}
+
+// Unload removes a version that is neither routed (RouteActive) nor used by an open run (VersionPinned names them).
+func (s *Service) Unload(ctx context.Context, who access.Caller, workflowType, contentHash string) error {
+	if err := who.MayDeploy(); err != nil {
+		return err
+	}
+	if err := s.owned(ctx, workflowType, contentHash); err != nil {
+		return err
+	}
+	routed, err := s.store.Routed(ctx, workflowType)
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+		return err
+	}
+	if err == nil && routed.ContentHash == contentHash {
+		return &domain.Error{
+			Code: domain.CodeVersionPinned, Type: "RouteActive",
+			Message: fmt.Sprintf("version %s serves new runs of %s; route the type to another version first", contentHash, workflowType),
+		}
+	}
+	if err := s.unpinned(ctx, workflowType, contentHash); err != nil {
+		return err
+	}
+	if err := s.store.DeleteVersion(ctx, workflowType, contentHash); err != nil {
+		return err
+	}
+	s.cache.drop(contentHash)
+	return nil
+}
+
+func (s *Service) unpinned(ctx context.Context, workflowType, contentHash string) error {
+	const named = 10
+	rows, count, err := s.index.PinnedBy(ctx, contentHash, named)
+	if err != nil || count == 0 {
+		return err
+	}
+	holders := make([]string, len(rows))
+	for i, r := range rows {
+		holders[i] = string(r.WorkflowID)
+	}
+	return &domain.Error{
+		Code: domain.CodeVersionPinned, Type: "VersionPinned", Details: map[string]any{"holders": holders, "count": count},
+		Message: fmt.Sprintf("version %s of %s is used by %d open runs (%s); wait for them or cancel them", contentHash, workflowType, count,
+			strings.Join(holders, ", ")),
+	}
+}
+
+// owned refuses a version that is not stored for the type.
+func (s *Service) owned(ctx context.Context, workflowType, contentHash string) error {
+	v, err := s.store.Version(ctx, contentHash)
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+		return err
+	}
+	if err == nil && v.WorkflowType == workflowType {
+		return nil
+	}
+	return &domain.Error{
+		Code: domain.CodeNotFound, Type: "VersionNotFound",
+		Message: fmt.Sprintf("no version %s of workflow type %s; `aion versions` shows what is loaded",
+			domain.Quote(contentHash, 64), domain.Quote(workflowType, 128)),
+	}
+}
+
+func typeNotFound(workflowType string) error {
+	return &domain.Error{
+		Code: domain.CodeNotFound, Type: "WorkflowTypeNotFound",
+		Message: fmt.Sprintf("workflow type %q is not deployed; deploy_document deploys a saved document", domain.Quote(workflowType, 128)),
+	}
+}

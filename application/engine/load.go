@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"aion/domain"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/domain/machine"
+	"aion/domain/run"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// foldPage is how many events are read at a time when a history is folded.
+const foldPage = 1000
+
+// load gives the folded state of a workflow, from memory or from its history. One that does not exist gives an entry
+// without a run.
+func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*entry, error) {
+	if ent := e.cache.take(id); ent != nil {
+		return ent, nil
+	}
+	if fresh {
+		return &entry{}, nil
+	}
+	rows, err := e.deps.Index.Runs(ctx, id)
+	if err != nil || len(rows) == 0 {
+		return &entry{}, err
+	}
+	latest := rows[len(rows)-1]
+	ent := &entry{run: run.New(latest.Namespace, latest.Generation)}
+	if latest.Status.Terminal() {
+		return ent, e.fold(ctx, id, ent, latest.FirstSeq) // nothing follows, so the machine is not asked
+	}
+	ent.contract, err = e.deps.Plans.Contract(ctx, latest.PackageVersion)
+	if domain.CodeOf(err) == domain.CodeUnavailable {
+		return nil, err
+	}
+	if err != nil {
+		e.deps.Logger.Error("the plan of a run cannot be loaded", "workflow_id", id, "run_id", latest.RunID, "error", err)
+		ent.contract = nil
+	}
+	return ent, e.fold(ctx, id, ent, latest.FirstSeq)
+}
+
+// fold reads the history of the latest run into the projection and, with the replay check, into the machine. A history
+// that does not fold under its plan leaves the state empty and names the fault.
+func (e *Engine) fold(ctx context.Context, id domain.WorkflowID, ent *entry, from history.Seq) error {
+	var replay *replayer
+	if ent.contract != nil {
+		replay = newReplayer(ent.contract)
+	}
+	for {
+		page, err := e.deps.Events.History(ctx, id, from, foldPage)
+		if err != nil {
+			return err
+		}
+		for _, rec := range page {
+			if err := ent.run.Apply(rec, nil); err != nil {
+				return err
+			}
+			replay.feed(rec)
+		}
+		if len(page) < foldPage {
+			break
+		}
+		from = page[len(page)-1].Seq + 1
+	}
+	if replay == nil {
+		return nil
+	}
+	ent.state, ent.fault = replay.done()
+	if ent.fault != "" {
+		e.deps.Logger.Error("a history does not fold under its plan", "workflow_id", id, "run_id", ent.run.ID(), "error", ent.fault,
+			"stack", replay.stack)
+	}
+	return nil
+}
+
+// replayer is the machine's replay check with its panics caught: one bad run never stops another.
+type replayer struct {
+	inner *machine.Replayer
+	fault string
+	stack string
+}
+
+func newReplayer(c *deployment.Contract) *replayer {
+	return &replayer{inner: machine.NewReplayer(c.Plan)}
+}
+
+func (r *replayer) feed(rec history.Recorded) {
+	if r == nil || r.fault != "" {
+		return
+	}
+	defer r.caught()
+	r.blame(r.inner.Feed(rec))
+}
+
+func (r *replayer) done() (state *machine.State, fault string) {
+	if r.fault != "" {
+		return nil, r.fault
+	}
+	defer r.caught()
+	state, err := r.inner.Done()
+	r.blame(err)
+	if r.fault != "" {
+		return nil, r.fault
+	}
+	return state, ""
+}
+
+func (r *replayer) blame(err error) {
+	var differs *machine.Nondeterminism
+	switch {
+	case err == nil:
+	case errors.As(err, &differs):
+		r.fault = fmt.Sprintf("nondeterminism: event %d differs from what the plan derives", differs.Seq)
+	default:
+		r.fault = domain.Quote("engine_fault: "+err.Error(), 500)
+	}
+}
+
+func (r *replayer) caught() {
+	if p := recover(); p != nil {
+		r.fault, r.stack = domain.Quote(fmt.Sprintf("engine_fault: %v", p), 500), string(debug.Stack())
+	}
+}

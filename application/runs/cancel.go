@@ -1,0 +1,29 @@
+package runs
+
+import (
+	"aion/application/engine"
+	"aion/domain/access"
+	"aion/domain/history"
+	"context"
+)
+
+// Cancel records the cancellation of a run that has not ended, also when its plan is not loaded. The next read shows it;
+// running attempts are stopped after the commit, and none begins.
+func (s *Service) Cancel(ctx context.Context, who access.Caller, req CancelRequest) (Cancelled, error) {
+	l, err := s.locate(ctx, who, req.Ref)
+	if err != nil {
+		return Cancelled{}, err
+	}
+	receipt, err := s.Engine.Do(ctx, l.id, func(v engine.View) (engine.Change, error) {
+		r, err := l.live(v)
+		if err != nil {
+			return engine.Change{}, err
+		}
+		fact, err := r.Cancel(who.Subject, req.Reason)
+		return engine.Change{Facts: []history.Event{fact}}, err
+	})
+	if err != nil {
+		return Cancelled{}, err
+	}
+	return Cancelled{WorkflowID: l.id, RunID: receipt.Row.RunID}, nil
+}

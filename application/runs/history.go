@@ -1,0 +1,86 @@
+package runs
+
+import (
+	"aion/domain/access"
+	"aion/domain/history"
+	"context"
+)
+
+// The pages of History.
+const (
+	defaultHistory = 100
+	maxHistory     = 500
+)
+
+// History pages through the events of a workflow, oldest first, across all of its runs. HeadSeq is the newest event,
+// whatever was asked.
+func (s *Service) History(ctx context.Context, who access.Caller, req HistoryRequest) (HistoryPage, error) {
+	l, err := s.locate(ctx, who, Ref{Namespace: req.Namespace, WorkflowID: req.WorkflowID})
+	if err != nil {
+		return HistoryPage{}, err
+	}
+	limit := req.Limit
+	if limit <= 0 {
+		limit = defaultHistory
+	}
+	events, err := s.Events.History(ctx, l.id, max(req.FromSeq, 1), min(limit, maxHistory))
+	if err != nil {
+		return HistoryPage{}, err
+	}
+	// Read after the page, so that the head is never behind its last event.
+	head, err := s.Events.Head(ctx, l.id)
+	return HistoryPage{WorkflowID: l.id, Events: events, HeadSeq: head}, err
+}
+
+// Follow gives every event of a workflow from FromSeq on to each, in order and once, waiting for those to come. It
+// returns nil after the last event of a chain that has ended, the error of each, or the cause of ctx.
+func (s *Service) Follow(ctx context.Context, who access.Caller, req HistoryRequest, each func(history.Recorded) error) error {
+	l, err := s.locate(ctx, who, Ref{Namespace: req.Namespace, WorkflowID: req.WorkflowID})
+	if err != nil {
+		return err
+	}
+	changes, stop := s.Watch.Subscribe(l.id)
+	defer stop()
+	from, last := max(req.FromSeq, 1), history.Recorded{}
+	for {
+		events, err := s.Events.History(ctx, l.id, from, maxHistory)
+		if err != nil {
+			return err
+		}
+		for _, rec := range events {
+			if err := each(rec); err != nil {
+				return err
+			}
+			from, last = rec.Seq+1, rec
+		}
+		if len(events) > 0 {
+			continue
+		}
+		over, err := s.over(ctx, l, from, last)
+		if err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changes:
+		case <-s.Clock.After(s.Limits.Poll):
+		}
+	}
+}
+
+// over reports whether the chain has ended and no event from a seq on is stored. The last event that was given tells, if
+// there is one.
+func (s *Service) over(ctx context.Context, l located, from history.Seq, last history.Recorded) (bool, error) {
+	if last.Seq > 0 {
+		ev, err := last.Event()
+		_, goesOn := ev.(history.WorkflowContinuedAsNew)
+		return err == nil && history.Terminal(ev) && !goesOn, err
+	}
+	rows, err := s.Index.Runs(ctx, l.id)
+	if err != nil || len(rows) == 0 || !rows[len(rows)-1].Status.Terminal() {
+		return false, err
+	}
+	head, err := s.Events.Head(ctx, l.id)
+	return head < from, err
+}

@@ -1,0 +1,133 @@
+// Package runs holds the use cases of one durable workflow: start, signal, query, cancel, describe, list, history and
+// follow. Each method authorises its caller first; a workflow of another namespace is answered like a missing one.
+package runs
+
+import (
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/domain/run"
+	"aion/ports"
+	"context"
+	"fmt"
+	"time"
+)
+
+// catalogue gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).
+type catalogue interface {
+	Routed(ctx context.Context, workflowType string) (*deployment.Contract, error)
+}
+
+// Limits are the bounds of calls. A zero member is its default.
+type Limits struct {
+	PayloadBytes         int           // of an input, a payload: 2 MiB
+	PendingSignals       int           // of one run: 100,000
+	IdempotencyRetention time.Duration // 24 h
+	QueryTimeout         time.Duration // 10 s
+	Poll                 time.Duration // against a lost wake-up: 1 s
+}
+
+// Deps is what the service needs. Served says whether something can execute an action now.
+type Deps struct {
+	Engine      *engine.Engine
+	Reader      *engine.Reader
+	Events      ports.EventStore
+	Index       ports.RunIndex
+	Transcripts ports.TranscriptStore
+	Types       catalogue
+	Watch       ports.Watch
+	Clock       ports.Clock
+	IDs         ports.IDs
+	Served      func(c *deployment.Contract, queue, name string) bool
+	Limits      Limits
+}
+
+// Service answers for workflows. It is safe for concurrent use.
+type Service struct{ Deps }
+
+// New gives a service.
+func New(d Deps) *Service {
+	if d.Limits.PayloadBytes <= 0 {
+		d.Limits.PayloadBytes = 2 << 20
+	}
+	if d.Limits.PendingSignals <= 0 {
+		d.Limits.PendingSignals = 100_000
+	}
+	if d.Limits.IdempotencyRetention <= 0 {
+		d.Limits.IdempotencyRetention = 24 * time.Hour
+	}
+	if d.Limits.QueryTimeout <= 0 {
+		d.Limits.QueryTimeout = 10 * time.Second
+	}
+	if d.Limits.Poll <= 0 {
+		d.Limits.Poll = time.Second
+	}
+	return &Service{Deps: d}
+}
+
+// reach authorises a caller for a namespace. The grant is decided before anything is looked up, also for a name that
+// cannot exist.
+func reach(who access.Caller, namespace string) (domain.Namespace, error) {
+	if err := who.Reach(domain.Namespace(namespace)); err != nil {
+		return "", err
+	}
+	return domain.ParseNamespace(namespace)
+}
+
+// located is a run that a caller may see.
+type located struct {
+	namespace domain.Namespace
+	id        domain.WorkflowID
+	run       domain.RunID // as asked for; empty: the latest
+	row       history.RunRow
+	latest    bool
+}
+
+// locate authorises the caller and finds the run.
+func (s *Service) locate(ctx context.Context, who access.Caller, ref Ref) (located, error) {
+	ns, err := reach(who, ref.Namespace)
+	if err != nil {
+		return located{}, err
+	}
+	l := located{namespace: ns}
+	if l.id, err = domain.ParseWorkflowID(ref.WorkflowID); err != nil {
+		return located{}, err
+	}
+	if ref.RunID != "" {
+		if l.run, err = domain.ParseRunID(ref.RunID); err != nil {
+			return located{}, err
+		}
+	}
+	rows, err := s.Index.Runs(ctx, l.id)
+	if err != nil {
+		return located{}, err
+	}
+	l.row, err = run.Find(rows, ns, l.id, l.run)
+	l.latest = err == nil && l.row.RunID == rows[len(rows)-1].RunID
+	return l, err
+}
+
+// live finds the run that a change is meant for in the view of its turn. An earlier generation has ended.
+func (l located) live(v engine.View) (*run.Run, error) {
+	if v.Run == nil {
+		return nil, run.WorkflowNotFound(l.id, l.namespace)
+	}
+	if l.run != "" && v.Run.ID() != l.run {
+		return nil, run.Terminal(l.id, l.row.Status)
+	}
+	return v.Run, v.Run.Alive()
+}
+
+// fits refuses a payload over the limit.
+func (s *Service) fits(what string, payload domain.Payload) error {
+	if len(payload) <= s.Limits.PayloadBytes {
+		return nil
+	}
+	return &domain.Error{
+		Code: domain.CodeInvalidInput, Type: "PayloadTooLarge",
+		Message: fmt.Sprintf("the %s has %d bytes and may have %d (limits.payload_bytes); pass less, or a reference to where the data lies",
+			what, len(payload), s.Limits.PayloadBytes),
+	}
+}

@@ -1,0 +1,142 @@
+// Package transcripts publishes what attempts show while they run and reads it back. A transcript is observability: no
+// verdict depends on it and losing a line never fails a command.
+package transcripts
+
+import (
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/history"
+	"aion/domain/run"
+	"aion/domain/transcript"
+	"aion/ports"
+	"context"
+	"fmt"
+	"time"
+)
+
+// attempts tells what history knows of the attempts of a run.
+type attempts interface {
+	// Attempt gives the activity's type and whether this attempt runs now; dispatched is false when the run has never
+	// started it.
+	Attempt(ctx context.Context, key domain.AttemptKey, row history.RunRow) (a run.Attempt, err error)
+}
+
+// Service reads stored streams. It is safe for concurrent use.
+type Service struct {
+	store    ports.TranscriptStore
+	index    ports.RunIndex
+	attempts attempts
+	watch    ports.Watch
+	clock    ports.Clock
+}
+
+// New gives a service; attempts is the engine's reader.
+func New(store ports.TranscriptStore, index ports.RunIndex, attempts attempts, watch ports.Watch, clock ports.Clock) *Service {
+	return &Service{store: store, index: index, attempts: attempts, watch: watch, clock: clock}
+}
+
+// The pages of Read, and the poll of Follow against a lost wake-up.
+const (
+	defaultPage = 100
+	maxPage     = 500
+	followPoll  = time.Second
+)
+
+// Read returns one page of the stream of one attempt. An attempt that the run never dispatched is refused
+// (TranscriptNotFound); one without events is an empty page.
+func (s *Service) Read(ctx context.Context, who access.Caller, req ReadRequest) (Page, error) {
+	row, key, err := s.locate(ctx, who, req)
+	if err != nil {
+		return Page{}, err
+	}
+	return s.page(ctx, row, key, req.FromSeq, req.Limit)
+}
+
+func (s *Service) page(ctx context.Context, row history.RunRow, key domain.AttemptKey, from int64, limit int) (Page, error) {
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	a, err := s.attempts.Attempt(ctx, key, row)
+	if err != nil {
+		return Page{}, err
+	}
+	if !a.Dispatched {
+		return Page{}, neverDispatched(key)
+	}
+	records, head, err := s.store.Records(ctx, key, max(from, 0), min(limit, maxPage))
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{Key: key, ActivityType: a.ActivityType, AttemptOpen: a.Open, Records: records, HeadSeq: head}, nil
+}
+
+// locate authorises the caller and finds the run.
+func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest) (history.RunRow, domain.AttemptKey, error) {
+	var none domain.AttemptKey
+	if err := who.Reach(domain.Namespace(req.Namespace)); err != nil {
+		return history.RunRow{}, none, err
+	}
+	ns, err := domain.ParseNamespace(req.Namespace)
+	if err != nil {
+		return history.RunRow{}, none, err
+	}
+	id, err := domain.ParseWorkflowID(req.WorkflowID)
+	if err != nil {
+		return history.RunRow{}, none, err
+	}
+	runID, err := domain.ParseRunID(req.RunID)
+	if err != nil {
+		return history.RunRow{}, none, err
+	}
+	rows, err := s.index.Runs(ctx, id)
+	if err != nil {
+		return history.RunRow{}, none, err
+	}
+	row, err := run.Find(rows, ns, id, runID)
+	return row, domain.AttemptKey{WorkflowID: id, RunID: runID, ActivityID: req.ActivityID, Attempt: req.Attempt}, err
+}
+
+// Follow gives every stored record from FromSeq on to each, in order and once, and waits for those to come until the
+// attempt has ended. It returns nil at the end of the stream, the error of each, or the cause of ctx.
+func (s *Service) Follow(ctx context.Context, who access.Caller, req ReadRequest, each func(transcript.Record) error) error {
+	row, key, err := s.locate(ctx, who, req)
+	if err != nil {
+		return err
+	}
+	changes, stop := s.watch.Subscribe(key.WorkflowID)
+	defer stop()
+	from := max(req.FromSeq, 0)
+	for {
+		// Whether the attempt is open is read before its records: what it wrote before its end is then among them.
+		page, err := s.page(ctx, row, key, from, maxPage)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Records {
+			if err := each(r); err != nil {
+				return err
+			}
+			from = r.StoreSeq + 1
+		}
+		if len(page.Records) > 0 {
+			continue
+		}
+		if !page.AttemptOpen {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changes:
+		case <-s.clock.After(followPoll):
+		}
+	}
+}
+
+func neverDispatched(key domain.AttemptKey) error {
+	return &domain.Error{
+		Code: domain.CodeNotFound, Type: "TranscriptNotFound",
+		Message: fmt.Sprintf("attempt %d of activity %d was never dispatched by run %s; describe_run lists the transcripts that exist",
+			key.Attempt, key.ActivityID, key.RunID),
+	}
+}
