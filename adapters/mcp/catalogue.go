@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"aion/adapters/mcp/schema"
+	"aion/adapters/web/jsontext"
+)
+
+// Revision is the only protocol version that is spoken.
+const Revision = "2026-07-28"
+
+// Tool is one tool of a catalogue.
+type Tool struct {
+	// Descriptor is the tool as tools/list shows it: a JSON object with name, title, description, inputSchema, annotations
+	// and, unless the tool answers in plain text, outputSchema.
+	Descriptor []byte
+	// Progress says that the tool reports progress when it is asked to.
+	Progress bool
+	// Awaits names the boolean argument that turns a call into a task; empty: there is none.
+	Awaits string
+}
+
+// Catalogue is what one route offers. It is encoded once, so the same bytes go to every caller.
+type Catalogue struct {
+	Name         string // of the server, in every result
+	Title        string
+	Version      string
+	Instructions string
+	Tools        []Tool // in the order of tools/list
+	Tasks        bool   // tasks/* belongs to the route; without it those methods do not exist
+	DiscoverTTL  time.Duration
+	ListTTL      time.Duration
+}
+
+// tool is a compiled Tool.
+type tool struct {
+	name     string
+	input    *schema.Schema
+	known    []string // argument names
+	progress bool
+	awaits   string
+}
+
+// compiled is a catalogue ready to be served.
+type compiled struct {
+	tools    map[string]*tool
+	names    []string
+	tasks    bool
+	info     []byte // the _meta of every result, as a member
+	discover []byte // whole results
+	list     []byte
+}
+
+var toolNameShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+func compile(c Catalogue) (*compiled, error) {
+	out := &compiled{tools: map[string]*tool{}, tasks: c.Tasks}
+	var list []byte
+	for i, t := range c.Tools {
+		one, descriptor, err := compileTool(t)
+		if err != nil {
+			return nil, err
+		}
+		if out.tools[one.name] != nil {
+			return nil, fmt.Errorf("catalogue: tool %s stands twice", one.name)
+		}
+		out.tools[one.name] = one
+		out.names = append(out.names, one.name)
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, descriptor...)
+	}
+	text := func(s string) string { return string(jsontext.AppendText(nil, s)) }
+	out.info = fmt.Appendf(nil, `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":%s,"title":%s,"version":%s}}`, text(c.Name), text(c.Title), text(c.Version))
+	out.discover = fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%s],"capabilities":{"tools":{}},"instructions":%s,"ttlMs":%d,"cacheScope":"private",%s}`,
+		text(Revision), text(c.Instructions), c.DiscoverTTL.Milliseconds(), out.info)
+	out.list = fmt.Appendf(nil, `{"resultType":"complete","tools":[%s],"ttlMs":%d,"cacheScope":"private",%s}`, list, c.ListTTL.Milliseconds(), out.info)
+	return out, nil
+}
+
+func compileTool(t Tool) (*tool, []byte, error) {
+	if err := jsontext.Check(t.Descriptor, 64); err != nil {
+		return nil, nil, fmt.Errorf("catalogue: descriptor: %w", err)
+	}
+	members, ok := jsontext.Members(t.Descriptor)
+	if !ok {
+		return nil, nil, fmt.Errorf("catalogue: a descriptor is not an object")
+	}
+	parts := map[string][]byte{}
+	for _, m := range members {
+		parts[m.Name] = m.Value
+	}
+	name, _ := jsontext.Text(parts["name"])
+	if !toolNameShape.MatchString(name) {
+		return nil, nil, fmt.Errorf("catalogue: %q is no tool name", name)
+	}
+	input, err := compileRoot(parts["inputSchema"])
+	if err != nil {
+		return nil, nil, fmt.Errorf("catalogue: input of %s: %w", name, err)
+	}
+	if parts["outputSchema"] != nil {
+		if _, err := compileRoot(parts["outputSchema"]); err != nil {
+			return nil, nil, fmt.Errorf("catalogue: output of %s: %w", name, err)
+		}
+	}
+	one := &tool{name: name, input: input, known: propertyNames(parts["inputSchema"]), progress: t.Progress, awaits: t.Awaits}
+	if t.Awaits != "" && !slices.Contains(one.known, t.Awaits) {
+		return nil, nil, fmt.Errorf("catalogue: %s has no argument %s", name, t.Awaits)
+	}
+	return one, compact(t.Descriptor), nil
+}
+
+// compileRoot compiles a schema whose root is a plain object type: clients drop tools whose root is anything else.
+func compileRoot(text []byte) (*schema.Schema, error) {
+	compiledSchema, err := schema.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	members, _ := jsontext.Members(text)
+	object := false
+	for _, m := range members {
+		if m.Name == "anyOf" || m.Name == "$ref" {
+			return nil, fmt.Errorf("the root has %s", m.Name)
+		}
+		object = object || m.Name == "type" && string(m.Value) == `"object"`
+	}
+	if !object {
+		return nil, fmt.Errorf("the root is not of type object")
+	}
+	return compiledSchema, nil
+}
+
+func propertyNames(inputSchema []byte) []string {
+	root, _ := jsontext.Members(inputSchema)
+	var names []string
+	for _, m := range root {
+		if m.Name != "properties" {
+			continue
+		}
+		properties, _ := jsontext.Members(m.Value)
+		for _, p := range properties {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// unknownTool says which names exist near an unknown one.
+func (c *compiled) unknownTool(name string) string {
+	return schema.Unknown("tool", name, c.names)
+}

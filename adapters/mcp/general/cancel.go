@@ -1,0 +1,27 @@
+package general
+
+import (
+	"context"
+
+	"aion/adapters/mcp"
+	"aion/application/runs"
+)
+
+type cancelled struct {
+	address
+	Cancelled bool    `json:"cancelled"`
+	Reason    *string `json:"reason"`
+}
+
+func (s *Service) cancel(ctx context.Context, call mcp.Call) (any, error) {
+	req := runs.CancelRequest{Ref: ref(call), Reason: call.Arguments.Text("reason")}
+	got, err := s.runs.Cancel(ctx, call.Caller, req)
+	if err != nil {
+		return nil, err
+	}
+	out := cancelled{address: address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)}, Cancelled: true}
+	if call.Arguments.Has("reason") {
+		out.Reason = &req.Reason
+	}
+	return out, nil
+}

@@ -1,0 +1,50 @@
+package general
+
+import (
+	"context"
+
+	"aion/adapters/mcp"
+	"aion/application/authoring"
+	"aion/domain/awl/diag"
+)
+
+type report struct {
+	OK           bool      `json:"ok"`
+	DeploysGreen bool      `json:"deploys_green"`
+	Steps        *int      `json:"steps"`
+	Diagnostics  []finding `json:"diagnostics"`
+}
+
+type finding struct {
+	Class   string `json:"class"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (s *Service) checkDocument(ctx context.Context, call mcp.Call) (any, error) {
+	got, err := s.authoring.Check(ctx, call.Caller, authoring.CheckRequest{
+		Source: []byte(call.Arguments.Text("source")), Path: call.Arguments.Text("path"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := report{OK: got.OK, DeploysGreen: got.DeploysGreen, Diagnostics: toFindings(got.Diagnostics)}
+	if got.OK {
+		out.Steps = &got.Steps
+	}
+	return out, nil
+}
+
+func toFindings(diagnostics []diag.Diagnostic) []finding {
+	out := make([]finding, 0, len(diagnostics))
+	for _, d := range diagnostics {
+		out = append(out, finding{
+			Class: d.Severity.String(), Code: d.Code, Message: d.Message,
+			Line: d.Span.Start.Line, Column: d.Span.Start.Column, Hint: d.Hint,
+		})
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package general
+
+import (
+	"context"
+
+	"aion/adapters/mcp"
+	"aion/application/authoring"
+)
+
+type deployed struct {
+	Deployment deployment   `json:"deployment"`
+	Steps      []deployStep `json:"steps"`
+}
+
+type deployment struct {
+	DeploymentID  string   `json:"deployment_id"`
+	DocumentPath  string   `json:"document_path"`
+	ContentHash   string   `json:"content_hash"`
+	WorkflowType  string   `json:"workflow_type"`
+	PackageID     string   `json:"package_id"`
+	DeployedAt    stamp    `json:"deployed_at"`
+	FreshlyLoaded bool     `json:"freshly_loaded"`
+	Warnings      []string `json:"warnings"`
+}
+
+type deployStep struct {
+	Step       string `json:"step"`
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// The bounds of the answer: a deploy has four steps, and shows so many warnings.
+const (
+	deploySteps = 4
+	maxWarnings = 50
+)
+
+func (s *Service) deployDocument(ctx context.Context, call mcp.Call) (any, error) {
+	got, err := s.authoring.Deploy(ctx, call.Caller, authoring.DeployRequest{
+		Path: call.Arguments.Text("path"), ContentHash: call.Arguments.Text("content_hash"),
+		Progress: func(done int) { call.Progress(done, deploySteps) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := deployed{Deployment: deployment{
+		DeploymentID: got.DeploymentID, DocumentPath: got.DocumentPath, ContentHash: got.ContentHash, WorkflowType: got.WorkflowType,
+		PackageID: got.PackageID, DeployedAt: stamp(got.DeployedAt), FreshlyLoaded: got.FreshlyLoaded,
+		Warnings: append([]string{}, got.Warnings[:min(len(got.Warnings), maxWarnings)]...),
+	}}
+	for _, step := range got.Steps {
+		out.Steps = append(out.Steps, deployStep{Step: step.Step, DurationMS: step.Duration.Milliseconds()})
+	}
+	return out, nil
+}

@@ -1,0 +1,27 @@
+package general
+
+import (
+	"context"
+	"encoding/json"
+
+	"aion/adapters/mcp"
+	"aion/application/runs"
+)
+
+type answer struct {
+	address
+	QueryName string          `json:"query_name"`
+	Result    json.RawMessage `json:"result"`
+}
+
+func (s *Service) query(ctx context.Context, call mcp.Call) (any, error) {
+	req := runs.QueryRequest{Ref: ref(call), Name: call.Arguments.Text("query_name")}
+	got, err := s.runs.Query(ctx, call.Caller, req)
+	if err != nil {
+		return nil, err
+	}
+	return answer{
+		address:   address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)},
+		QueryName: req.Name, Result: bounded(got.Result, maxValue),
+	}, nil
+}
