@@ -1,0 +1,29 @@
+# One command per need. `make test` is everything that must hold; it installs what it needs.
+
+GOLANGCI_VERSION := v2.12.2
+
+.PHONY: build test lint unit fuzz bench soak fmt
+
+build: ## the binary, in ./aion
+	go build -o aion ./cmd/aion
+
+test: ## format, vet, lint, module tidiness, unit and end-to-end tests with the race detector, conformance, short fuzz runs
+	bash test/run.sh
+
+lint:
+	bash test/lint.sh
+
+unit:
+	go test -race -shuffle=on -count=1 ./...
+
+fuzz: ## every fuzz target for FUZZTIME (60s) each
+	bash test/fuzz.sh
+
+bench: ## ratios against this machine's own limits, printed
+	go run ./test/bench
+
+soak: ## long random crash runs
+	AION_SOAK=1 go test -count=1 -timeout 60m -run Soak -v ./test/e2e
+
+fmt:
+	gofmt -w $$(git ls-files '*.go')

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersionCommand(p *Program) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "print what this program is",
+		Example: "  aion version -o json",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			b := p.Build
+			if output == "json" {
+				return printJSON(p.Out, struct {
+					Version string `json:"version"`
+					Commit  string `json:"commit"`
+					BuiltAt string `json:"built_at"`
+					Go      string `json:"go"`
+					OS      string `json:"os"`
+					Arch    string `json:"arch"`
+					MCP     string `json:"mcp"`
+					Schema  int    `json:"schema"`
+				}{b.Version, b.Commit, b.BuiltAt, b.Go, b.OS, b.Arch, b.MCP, b.Schema})
+			}
+			_, err := fmt.Fprintf(p.Out, "aion %s (%s, %s) %s %s/%s, mcp %s, schema %d\n", b.Version, b.Commit, b.BuiltAt, b.Go, b.OS, b.Arch, b.MCP, b.Schema)
+			return err
+		},
+	}
+	outputFlag(cmd, &output)
+	return cmd
+}
+
+// outputFlag adds -o, which takes table or json.
+func outputFlag(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "table", "table or json")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *output != "table" && *output != "json" {
+			return &usage{message: fmt.Sprintf("-o takes table or json; got %q", *output)}
+		}
+		return nil
+	}
+}
+
+func printJSON(w interface{ Write([]byte) (int, error) }, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

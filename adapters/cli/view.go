@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"aion/application/runs"
+	"aion/application/transcripts"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/history"
+	"aion/domain/transcript"
+)
+
+// view prints the live lines of one run. Lines of parallel steps never mix inside a line.
+type view struct {
+	quiet bool
+	lines bool // with every line of output
+	none  bool
+	color bool
+
+	mu    sync.Mutex
+	w     io.Writer
+	start time.Time
+	steps map[int64]string    // activity → step
+	began map[int64]time.Time // activity → start of its running attempt
+	tails map[domain.AttemptKey]chan struct{}
+	wait  sync.WaitGroup
+}
+
+func (f *followFlags) view(p *Program, g *globals) (*view, error) {
+	v := &view{quiet: g.quiet, color: g.color(p), w: p.Err, steps: map[int64]string{}, began: map[int64]time.Time{}, tails: map[domain.AttemptKey]chan struct{}{}}
+	switch f.follow {
+	case "":
+		v.lines = p.ErrTerminal
+	case "all":
+		v.lines = true
+	case "steps":
+	case "none":
+		v.none = true
+	default:
+		return nil, &usage{message: fmt.Sprintf("--follow takes steps, all or none; got %q", f.follow)}
+	}
+	return v, nil
+}
+
+// note prints a line about the run as a whole.
+func (v *view) note(word, format string, args ...any) {
+	if v.quiet {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Fprintf(v.w, "%-9s %s\n", word, printable(fmt.Sprintf(format, args...)))
+}
+
+func (v *view) step(at time.Time, step, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	seconds := at.Sub(v.start).Seconds()
+	if seconds < 0 {
+		seconds = 0
+	}
+	fmt.Fprintf(v.w, "%6.2fs  %-14s %s\n", seconds, step, printable(text))
+}
+
+// follow prints what happens until the chain has ended or ctx ends.
+func (v *view) follow(ctx context.Context, e *Engine, r runs.Summary) error {
+	v.start = r.StartedAt
+	ctx, cancel := context.WithCancel(ctx)
+	defer v.wait.Wait()
+	defer cancel()
+	return e.Runs.Follow(ctx, access.Operator(""), runs.HistoryRequest{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID), FromSeq: 1},
+		func(rec history.Recorded) error {
+			event, err := rec.Event()
+			if err != nil {
+				return err
+			}
+			if !v.none {
+				v.show(ctx, e, rec, event)
+			}
+			return nil
+		})
+}
+
+func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event history.Event) { //nolint:funlen // one case per shown event
+	switch ev := event.(type) {
+	case history.ActivityScheduled:
+		v.steps[ev.ActivityID] = ev.Step
+		if ev.Step == "" {
+			v.steps[ev.ActivityID] = ev.ActivityType
+		}
+	case history.ActivityStarted:
+		v.began[ev.ActivityID] = rec.At
+		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "started")
+		v.tail(ctx, e, key(rec, ev.ActivityID, ev.Attempt))
+	case history.ActivityCompleted:
+		v.settled(ctx, key(rec, ev.ActivityID, ev.Attempt))
+		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "done in "+v.took(ev.ActivityID, rec.At))
+	case history.ActivityFailed:
+		v.settled(ctx, key(rec, ev.ActivityID, ev.Attempt))
+		text := fmt.Sprintf("failed (%s) %s", ev.Class, firstLine(ev.Message))
+		if !ev.RetryAt.IsZero() {
+			text += fmt.Sprintf("; next attempt in %s", ev.RetryAt.Sub(rec.At).Round(time.Millisecond))
+		}
+		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), text)
+	case history.TimerStarted:
+		if ev.Purpose != "workflow" {
+			v.step(rec.At, ev.Step, fmt.Sprintf("%s until %s", ev.Purpose, ev.FireAt.Format(time.RFC3339)))
+		}
+	case history.SignalReceived:
+		v.step(rec.At, "signal", ev.SignalName+" received")
+	case history.StepFailed:
+		v.step(rec.At, ev.Step, "failed: "+firstLine(ev.Failure.Message))
+	case history.WorkflowCompleted:
+		v.step(rec.At, "outcome", ev.Outcome+" (success)")
+	case history.WorkflowFailed:
+		if ev.Failure != nil {
+			v.step(rec.At, "failed", ev.Failure.Code+": "+firstLine(ev.Failure.Message))
+			return
+		}
+		v.step(rec.At, "outcome", ev.Outcome+" (failure)")
+	case history.WorkflowTimedOut:
+		v.step(rec.At, "timed out", fmt.Sprintf("after %s", time.Duration(ev.TimeoutMS)*time.Millisecond))
+	case history.WorkflowCancelled:
+		v.step(rec.At, "cancelled", firstLine(ev.Reason))
+	case history.WorkflowPaused:
+		v.step(rec.At, "paused", firstLine(ev.Reason))
+	default: // markers and bookkeeping are not shown
+	}
+}
+
+func key(rec history.Recorded, activity int64, attempt int) domain.AttemptKey {
+	return domain.AttemptKey{WorkflowID: rec.WorkflowID, RunID: rec.RunID, ActivityID: activity, Attempt: attempt}
+}
+
+func (v *view) label(activity int64, attempt int) string {
+	if attempt > 1 {
+		return fmt.Sprintf("%s#%d", v.steps[activity], attempt)
+	}
+	return v.steps[activity]
+}
+
+func (v *view) took(activity int64, end time.Time) string {
+	d := end.Sub(v.began[activity])
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// tail prints the lines of one attempt while it runs.
+func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
+	if !v.lines {
+		return
+	}
+	done := make(chan struct{})
+	v.tails[k] = done
+	label := v.label(k.ActivityID, k.Attempt)
+	v.wait.Go(func() {
+		defer close(done)
+		err := e.Transcripts.Follow(ctx, access.Operator(""), transcripts.ReadRequest{Namespace: e.Namespace, WorkflowID: string(k.WorkflowID),
+			RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt}, func(r transcript.Record) error {
+			if r.Kind == transcript.Message {
+				mark := "| "
+				if strings.HasPrefix(r.AgentRole, "command stderr") {
+					mark = "! "
+				}
+				v.step(r.EmittedAt, label, mark+r.Text)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			v.note("warning", "the transcript of %s cannot be read: %v", label, err)
+		}
+	})
+}
+
+// settled waits until the lines of an attempt are printed, so that they stand before its end.
+func (v *view) settled(ctx context.Context, k domain.AttemptKey) {
+	done, ok := v.tails[k]
+	if !ok {
+		return
+	}
+	delete(v.tails, k)
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+func firstLine(s string) string {
+	line, _, more := strings.Cut(s, "\n")
+	if more {
+		line += " …"
+	}
+	return line
+}

@@ -1,0 +1,246 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"aion/adapters/gormstore"
+	"aion/adapters/memory"
+	"aion/adapters/shell"
+	"aion/adapters/system"
+	"aion/adapters/workspace"
+	"aion/application/actions"
+	"aion/application/authoring"
+	"aion/application/deployments"
+	"aion/application/engine"
+	"aion/application/runs"
+	"aion/application/timers"
+	"aion/application/transcripts"
+	"aion/domain/deployment"
+	"aion/ports"
+)
+
+// store is every store port of one backend.
+type store interface {
+	ports.EventStore
+	ports.RunIndex
+	ports.TaskStore
+	ports.TimerStore
+	ports.OutboxStore
+	ports.TranscriptStore
+	ports.DeploymentStore
+}
+
+// App is one engine with everything that it runs on, built from the leaves up.
+type App struct {
+	Config      Config
+	Runs        *runs.Service
+	Authoring   *authoring.Service
+	Transcripts *transcripts.Service
+
+	log        *slog.Logger
+	clock      ports.Clock
+	ids        ports.IDs
+	sqlite     *gormstore.Store // nil with the memory store
+	executor   *shell.Executor  // nil when the caller brought one
+	engine     *engine.Engine
+	dispatcher *actions.Dispatcher
+	wheel      *timers.Wheel
+
+	// Lost is the number of attempts that an earlier server left running; set by Start.
+	Lost int
+
+	stops []func() error // what Start has begun, in that order
+}
+
+// Parts replaces what an App would make itself: the bench brings an executor of its own. Zero members are made.
+type Parts struct {
+	Executor ports.Executor
+	Log      *slog.Logger
+}
+
+// New opens the store and builds the rest; nothing runs until Start.
+func New(ctx context.Context, c Config, parts Parts) (*App, error) {
+	a := &App{Config: c, log: parts.Log, clock: system.Clock{}, ids: system.IDs{}}
+	if a.log == nil {
+		a.log = logger(c, os.Stderr, slog.LevelDebug)
+	}
+	if err := makeHome(c.Home); err != nil {
+		return nil, err
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.build(st, parts); err != nil {
+		return nil, errors.Join(err, a.closeStore())
+	}
+	return a, nil
+}
+
+func (a *App) openStore(ctx context.Context) (store, error) {
+	if a.Config.StoreBackend == "memory" {
+		return memory.New(a.clock), nil
+	}
+	st, err := gormstore.Open(ctx, gormstore.Options{Path: a.Config.StorePath, Clock: a.clock, Readers: a.Config.StoreReaders,
+		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync})
+	if err != nil {
+		return nil, err
+	}
+	a.sqlite = st
+	return st, nil
+}
+
+func (a *App) build(st store, parts Parts) error {
+	c := a.Config
+	watch := system.NewWatch()
+	instance := a.ids.UUIDv7()
+	run := parts.Executor
+	if run == nil {
+		x, err := a.newExecutor(instance)
+		if err != nil {
+			return err
+		}
+		a.executor, run = x, x
+	}
+	documents, err := workspace.New(c.WorkspaceDir)
+	if err != nil {
+		return err
+	}
+	catalogue := deployments.New(deployments.Deps{Store: st, Index: st, Clock: a.clock})
+	bodies := actions.Bodies(c.ActionsDeclaredBodies)
+	gate := actions.NewGate(bodies, actions.Limits{InFlight: c.LimitMaxInFlight})
+	a.engine = engine.New(engine.Deps{Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
+		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns})
+	reader := engine.NewReader(a.engine, st)
+	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
+	a.dispatcher = actions.New(actions.Deps{Engine: a.engine, Gate: gate, Tasks: st, Events: st, Plans: catalogue, Executor: run, Transcript: publisher,
+		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval})
+	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
+	a.Runs = runs.New(runs.Deps{Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
+		IDs: a.ids, Limits: runs.Limits{PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
+			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval},
+		Served: func(k *deployment.Contract, queue, name string) bool {
+			return bodies.Serves(k.Plan.Action(queue, name))
+		}})
+	a.Authoring = authoring.New(documents, catalogue, a.clock, a.ids)
+	a.Transcripts = transcripts.New(st, st, reader, watch, a.clock)
+	return nil
+}
+
+func bounds(c Config) transcripts.Bounds {
+	b := transcripts.Bounds{BatchEvents: c.TranscriptMaxBatch, Hold: c.TranscriptMaxHold, QueueEvents: c.TranscriptQueueEvents,
+		QueueBytes: int(c.TranscriptQueueBytes), Stall: c.TranscriptStall, FlushTimeout: c.TranscriptFlushTimeout,
+		MaxEvents: int64(c.TranscriptMaxEvents), MaxBytes: c.TranscriptMaxBytes}
+	if b.Hold == 0 {
+		b.Hold = -1
+	}
+	return b
+}
+
+func (a *App) newExecutor(instance string) (*shell.Executor, error) {
+	c := a.Config
+	return shell.New(shell.Options{Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
+		AllowedPrograms: c.ActionsAllowedPrograms, ProgramDirs: c.ActionsProgramDirs, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
+		MaxStdout: int(c.ActionsMaxStdout), MaxStderr: int(c.ActionsMaxStderr), IdleSupervisors: c.ActionsIdleSupervisors,
+		OpenFiles: c.ActionsOpenFiles, Logger: a.log})
+}
+
+// Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
+// is recorded as lost, and only then new work begins.
+func (a *App) Start(ctx context.Context) error {
+	if a.executor != nil {
+		left, err := a.executor.CleanUp(ctx)
+		for _, entry := range left {
+			a.log.Warn("declared action was in flight when the previous server process ended", "action", entry.Action,
+				"workflow_id", entry.Key.WorkflowID, "run_id", entry.Key.RunID, "activity_id", entry.Key.ActivityID, "attempt", entry.Key.Attempt)
+		}
+		if err != nil {
+			return fmt.Errorf("end what the previous server left running: %w", err)
+		}
+		a.begin(ctx, "executor", a.executor.Run)
+	}
+	a.begin(ctx, "engine", a.engine.Run)
+	lost, err := a.dispatcher.Recover(ctx)
+	if err != nil {
+		return errors.Join(err, a.halt())
+	}
+	a.Lost = lost
+	a.begin(ctx, "dispatcher", a.dispatcher.Run)
+	a.begin(ctx, "timers", a.wheel.Run)
+	return nil
+}
+
+// begin starts one part; halt stops it and waits for it.
+func (a *App) begin(ctx context.Context, name string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := run(ctx); err != nil && !errors.Is(err, errStopped) {
+			a.log.Error("a part of the server ended", "part", name, "error", err)
+		}
+	})
+	a.stops = append(a.stops, func() error { cancel(errStopped); wait.Wait(); return nil })
+}
+
+var errStopped = errors.New("stopped")
+
+// halt stops what Start has begun, last first.
+func (a *App) halt() error {
+	var errs []error
+	for i := len(a.stops) - 1; i >= 0; i-- {
+		errs = append(errs, a.stops[i]())
+	}
+	a.stops = nil
+	return errors.Join(errs...)
+}
+
+// Close gives running attempts the grace, parks the rest, and frees the store. It is called once.
+func (a *App) Close(ctx context.Context, grace time.Duration) error {
+	var errs []error
+	if len(a.stops) > 0 {
+		errs = append(errs, a.dispatcher.Drain(ctx, grace))
+	}
+	errs = append(errs, a.halt())
+	if a.executor != nil {
+		errs = append(errs, a.executor.Close())
+	}
+	return errors.Join(append(errs, a.closeStore())...)
+}
+
+// Kill ends all commands at once: the second signal of a stop.
+func (a *App) Kill() {
+	if a.executor != nil {
+		a.executor.Kill()
+	}
+}
+
+func (a *App) closeStore() error {
+	if a.sqlite == nil {
+		return nil
+	}
+	return a.sqlite.Close()
+}
+
+// storeName is the store as a person would name it.
+func (a *App) storeName() string {
+	if a.sqlite == nil {
+		return "memory (forgets everything at exit)"
+	}
+	path := a.Config.StorePath
+	if home, err := os.UserHomeDir(); err == nil {
+		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+			path = filepath.Join("~", rel)
+		}
+	}
+	return "sqlite " + path
+}
+
+var discard = slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -1,0 +1,148 @@
+package bootstrap
+
+import (
+	"time"
+)
+
+// Config is the validated configuration of one process. Where its values come from is the business of load.
+type Config struct {
+	Home string // AION_HOME, absolute and private
+
+	ServerListen       string
+	ServerAllowedHosts []string
+	AuthMode           string
+	AuthAllowInsecure  bool
+
+	StoreBackend       string
+	StorePath          string
+	StoreReaders       int
+	StoreUnsafeNoFsync bool
+
+	EngineWorkers      int
+	EngineCacheRuns    int
+	EngineQueryTimeout time.Duration
+	EnginePollInterval time.Duration
+	EngineLostAttempts int
+
+	LimitPayloadBytes         int64
+	LimitMaxInFlight          int
+	LimitPendingSignals       int
+	LimitIdempotencyRetention time.Duration
+
+	NamespaceDefault string
+	WorkspaceDir     string
+
+	ActionsDeclaredBodies  string
+	ActionsWorkspaceRoot   string
+	ActionsAllowedPrograms []string
+	ActionsProgramDirs     []string
+	ActionsKillGrace       time.Duration
+	ActionsKillWait        time.Duration
+	ActionsMaxStdout       int64
+	ActionsMaxStderr       int64
+	ActionsIdleSupervisors int
+	ActionsOpenFiles       int
+
+	TranscriptMaxBatch     int
+	TranscriptMaxHold      time.Duration
+	TranscriptQueueEvents  int
+	TranscriptQueueBytes   int64
+	TranscriptStall        time.Duration
+	TranscriptFlushTimeout time.Duration
+	TranscriptMaxEvents    int
+	TranscriptMaxBytes     int64
+
+	MCPEnabled        bool
+	MCPAllowedOrigins []string
+	MCPMaxBodyBytes   int64
+	MCPMaxResultBytes int64
+	MCPDiscoverTTLMS  int
+	MCPToolsListTTLMS int
+	MCPCallTimeout    time.Duration
+
+	LogLevel     string
+	LogFormat    string
+	DrainTimeout time.Duration
+
+	File    string            // the configuration file that was read; empty: none
+	Origins map[string]string // key → default, file NAME:LINE, env NAME, flag
+	Ignored []string          // warnings about AION_* variables that are no key
+}
+
+// Kinds of values.
+const (
+	kindText     = "text"
+	kindPath     = "path"
+	kindBool     = "bool"
+	kindInt      = "int"
+	kindSize     = "size"
+	kindDuration = "duration"
+	kindList     = "list"
+)
+
+// key is one configuration key: the one table that gives flags, environment names, defaults, checks and the commented
+// file.
+type key struct {
+	name    string
+	alias   string // short flag name of `aion server`; empty: none
+	kind    string
+	def     string // as a file would spell it; `<home>` stands for AION_HOME
+	doc     string
+	choices []string
+	min     int64 // of ints, sizes and durations (in nanoseconds); ignored where zero is legal and min is 0
+	max     int64 // 0: none
+	field   func(*Config) any
+}
+
+// keys lists every configuration key in the order of configs/aion.yaml.
+func keys() []key { //nolint:funlen // a flat table
+	return []key{
+		{name: "server.listen", alias: "listen", kind: kindText, def: "127.0.0.1:8080", doc: "host:port of the one listener; port 0 takes a free one and prints it", field: func(c *Config) any { return &c.ServerListen }},
+		{name: "server.allowed_hosts", kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
+		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is; off: every request is the operator", choices: []string{"off"}, field: func(c *Config) any { return &c.AuthMode }},
+		{name: "auth.allow_insecure", kind: kindBool, def: "false", doc: "allow auth.mode off on an address that other machines reach", field: func(c *Config) any { return &c.AuthAllowInsecure }},
+		{name: "store.backend", kind: kindText, def: "sqlite", doc: "sqlite, or memory (forgets everything at exit)", choices: []string{"sqlite", "memory"}, field: func(c *Config) any { return &c.StoreBackend }},
+		{name: "store.path", alias: "store", kind: kindPath, def: "<home>/aion.db", doc: "the SQLite file; its directory must be private", field: func(c *Config) any { return &c.StorePath }},
+		{name: "store.sqlite.readers", kind: kindInt, def: "4", min: 1, max: 64, doc: "reading connections", field: func(c *Config) any { return &c.StoreReaders }},
+		{name: "store.unsafe_no_fsync", kind: kindBool, def: "false", doc: "do not wait for the disk: a power cut may lose acknowledged work", field: func(c *Config) any { return &c.StoreUnsafeNoFsync }},
+		{name: "engine.workers", kind: kindInt, def: "0", doc: "goroutines that advance runs; 0: two per processor", field: func(c *Config) any { return &c.EngineWorkers }},
+		{name: "engine.cache_runs", kind: kindInt, def: "10000", min: 1, doc: "run states kept in memory; others are folded again on demand", field: func(c *Config) any { return &c.EngineCacheRuns }},
+		{name: "engine.query_timeout", kind: kindDuration, def: "10s", min: 1, max: int64(30 * time.Second), doc: "bound of one query", field: func(c *Config) any { return &c.EngineQueryTimeout }},
+		{name: "engine.poll_interval", kind: kindDuration, def: "1s", min: 1, max: int64(30 * time.Second), doc: "the longest that a lost wake-up can cost", field: func(c *Config) any { return &c.EnginePollInterval }},
+		{name: "engine.lost_attempts", kind: kindInt, def: "5", min: 1, doc: "lost attempts in a row before an activity fails", field: func(c *Config) any { return &c.EngineLostAttempts }},
+		{name: "limits.payload_bytes", kind: kindSize, def: "2MiB", min: 1 << 10, doc: "one JSON value: input, result, signal payload", field: func(c *Config) any { return &c.LimitPayloadBytes }},
+		{name: "limits.max_in_flight_activities", kind: kindInt, def: "256", min: 1, doc: "attempts that run at the same time on this server", field: func(c *Config) any { return &c.LimitMaxInFlight }},
+		{name: "limits.pending_signals", kind: kindInt, def: "100000", min: 1, doc: "signals that one run may hold unconsumed", field: func(c *Config) any { return &c.LimitPendingSignals }},
+		{name: "limits.idempotency_retention", kind: kindDuration, def: "24h", min: int64(time.Minute), doc: "how long an idempotency key is remembered", field: func(c *Config) any { return &c.LimitIdempotencyRetention }},
+		{name: "namespaces.default", kind: kindText, def: "default", doc: "the namespace of commands that name none", field: func(c *Config) any { return &c.NamespaceDefault }},
+		{name: "authoring.workspace_dir", kind: kindPath, def: "<home>/authoring", doc: "where saved documents live; empty: documents are not configured", field: func(c *Config) any { return &c.WorkspaceDir }},
+		{name: "actions.declared_bodies", kind: kindText, def: "on", doc: "off: this server refuses to run commands that documents declare", choices: []string{"on", "off"}, field: func(c *Config) any { return &c.ActionsDeclaredBodies }},
+		{name: "actions.workspace_root", kind: kindText, def: "<home>/clones", doc: "what {workspace_root} stands for in command text", field: func(c *Config) any { return &c.ActionsWorkspaceRoot }},
+		{name: "actions.allowed_programs", kind: kindList, doc: "programs that bodies may start, by name or absolute path; empty: any", field: func(c *Config) any { return &c.ActionsAllowedPrograms }},
+		{name: "actions.program_dirs", kind: kindList, doc: "directories in which allowed names must resolve; empty: PATH", field: func(c *Config) any { return &c.ActionsProgramDirs }},
+		{name: "actions.kill_grace", kind: kindDuration, def: "2s", min: 1, doc: "time between TERM and KILL", field: func(c *Config) any { return &c.ActionsKillGrace }},
+		{name: "actions.kill_wait", kind: kindDuration, def: "5s", min: 1, doc: "time after the first KILL until a survivor is an error", field: func(c *Config) any { return &c.ActionsKillWait }},
+		{name: "actions.max_stdout_bytes", kind: kindSize, def: "1MiB", min: 1, max: 16 << 20, doc: "standard output kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStdout }},
+		{name: "actions.max_stderr_bytes", kind: kindSize, def: "256KiB", min: 1, max: 16 << 20, doc: "standard error kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStderr }},
+		{name: "actions.idle_supervisors", kind: kindInt, def: "2", min: 1, doc: "command supervisors kept ready", field: func(c *Config) any { return &c.ActionsIdleSupervisors }},
+		{name: "actions.limits.open_files", kind: kindInt, def: "4096", min: 64, doc: "open files of one command", field: func(c *Config) any { return &c.ActionsOpenFiles }},
+		{name: "transcript.max_batch_events", kind: kindInt, def: "256", min: 1, doc: "lines stored in one commit", field: func(c *Config) any { return &c.TranscriptMaxBatch }},
+		{name: "transcript.max_hold", kind: kindDuration, def: "50ms", doc: "wait to fill a batch; 0: none", field: func(c *Config) any { return &c.TranscriptMaxHold }},
+		{name: "transcript.queue_events", kind: kindInt, def: "8192", min: 1, doc: "lines held in memory per attempt", field: func(c *Config) any { return &c.TranscriptQueueEvents }},
+		{name: "transcript.queue_bytes", kind: kindSize, def: "8MiB", min: 1 << 16, doc: "bytes held in memory per attempt", field: func(c *Config) any { return &c.TranscriptQueueBytes }},
+		{name: "transcript.stall", kind: kindDuration, def: "5s", min: 1, doc: "a store that moves nothing for this long loses lines, counted, instead of slowing commands", field: func(c *Config) any { return &c.TranscriptStall }},
+		{name: "transcript.flush_timeout", kind: kindDuration, def: "10s", min: 1, doc: "wait for the rest of a transcript at the end of an attempt", field: func(c *Config) any { return &c.TranscriptFlushTimeout }},
+		{name: "transcript.max_events_per_attempt", kind: kindInt, def: "200000", min: 1, doc: "lines stored of one attempt", field: func(c *Config) any { return &c.TranscriptMaxEvents }},
+		{name: "transcript.max_bytes_per_attempt", kind: kindSize, def: "64MiB", min: 1 << 16, doc: "bytes stored of one attempt", field: func(c *Config) any { return &c.TranscriptMaxBytes }},
+		{name: "mcp.enabled", kind: kindBool, def: "true", doc: "serve /mcp", field: func(c *Config) any { return &c.MCPEnabled }},
+		{name: "mcp.allowed_origins", kind: kindList, doc: "browser origins that may call /mcp, scheme://host[:port]", field: func(c *Config) any { return &c.MCPAllowedOrigins }},
+		{name: "mcp.max_body_bytes", kind: kindSize, def: "4MiB", min: 1, doc: "one request", field: func(c *Config) any { return &c.MCPMaxBodyBytes }},
+		{name: "mcp.max_result_bytes", kind: kindSize, def: "256KiB", min: 1, doc: "one structured result", field: func(c *Config) any { return &c.MCPMaxResultBytes }},
+		{name: "mcp.discover_ttl_ms", kind: kindInt, def: "3600000", min: 1, doc: "how long clients may keep server/discover, in milliseconds", field: func(c *Config) any { return &c.MCPDiscoverTTLMS }},
+		{name: "mcp.tools_list_ttl_ms", kind: kindInt, def: "300000", min: 1, doc: "how long clients may keep tools/list, in milliseconds", field: func(c *Config) any { return &c.MCPToolsListTTLMS }},
+		{name: "mcp.call_timeout", kind: kindDuration, def: "30s", min: 1, max: int64(10 * time.Minute), doc: "bound of one tool call", field: func(c *Config) any { return &c.MCPCallTimeout }},
+		{name: "log.level", alias: "log-level", kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
+		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
+		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "what running commands get after TERM before they are parked", field: func(c *Config) any { return &c.DrainTimeout }},
+	}
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change lands. Installs what is missing; needs Go, gcc, git and node with npm.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+# The race detector and SQLite need a C compiler, the conformance suite needs npm: Debian's packages, when we may.
+need() { # need COMMAND PACKAGE
+	command -v "$1" >/dev/null 2>&1 && return 0
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+	else
+		echo "$1 is missing: install the package $2" >&2
+		exit 1
+	fi
+}
+need gcc gcc
+need git git
+need npx npm
+
+step "format"
+unformatted=$(gofmt -l $(git ls-files '*.go'))
+if [ -n "$unformatted" ]; then
+	echo "not formatted (make fmt):" >&2
+	echo "$unformatted" >&2
+	exit 1
+fi
+
+step "module files are tidy"
+go mod tidy -diff
+
+step "vet"
+go vet ./...
+
+step "lint"
+bash test/lint.sh
+
+step "tests"
+go test -race -shuffle=on -count=1 -timeout 15m ./...
+
+step "official conformance suite"
+bash test/mcp/conformance.sh
+
+step "fuzz, short"
+FUZZTIME=${FUZZTIME:-5s} bash test/fuzz.sh
