@@ -1,15 +1,16 @@
 package shell
 
 import (
-	"aion/domain"
-	"aion/domain/action"
-	"aion/ports"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
+
+	"aion/domain"
+	"aion/domain/action"
+	"aion/ports"
 )
 
 // attempt is one execution, from its first process to the proof that none is left. One goroutine drives it.

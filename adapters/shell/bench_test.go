@@ -1,9 +1,10 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
 	"os/exec"
 	"testing"
+
+	"aion/adapters/shell"
 )
 
 // The two belong together: the price of containment is the ratio of one to the other on the same machine.

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
-	"aion/domain"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"aion/adapters/shell/supervise"
+	"aion/domain"
 
 	"golang.org/x/sys/unix"
 )

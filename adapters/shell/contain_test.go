@@ -1,10 +1,6 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
-	"aion/adapters/shell/supervise"
-	"aion/domain/action"
-	"aion/ports"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +11,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aion/adapters/shell"
+	"aion/adapters/shell/supervise"
+	"aion/domain/action"
+	"aion/ports"
 )
 
 // start executes in the background and waits for the command to say that it is up.

@@ -1,9 +1,6 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
-	"aion/domain/action"
-	"aion/ports"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aion/adapters/shell"
+	"aion/domain/action"
+	"aion/ports"
 
 	"github.com/google/go-cmp/cmp"
 )

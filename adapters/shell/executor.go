@@ -1,14 +1,15 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
-	"aion/domain/action"
-	"aion/ports"
 	"context"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"aion/adapters/shell/supervise"
+	"aion/domain/action"
+	"aion/ports"
 )
 
 // Executor is ports.Executor on this host. It is safe for concurrent use. Make it with New, run it with Run, end it with

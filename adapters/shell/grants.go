@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"aion/domain"
-	"aion/domain/action"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+
+	"aion/domain"
+	"aion/domain/action"
 )
 
 // Grant gives one environment variable to the commands of some task queues. Its value is read at each spawn, from a file

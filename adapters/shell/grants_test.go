@@ -1,12 +1,13 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
-	"aion/domain/action"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aion/adapters/shell"
+	"aion/domain/action"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
-	"aion/domain"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"aion/adapters/shell/supervise"
+	"aion/domain"
 )
 
 // LedgerEntry is one attempt that was running when its server process ended.

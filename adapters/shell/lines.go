@@ -1,9 +1,10 @@
 package shell
 
 import (
-	"aion/domain/action"
 	"bytes"
 	"time"
+
+	"aion/domain/action"
 )
 
 // maxLine is where a line is cut into pieces (actions 7.2).

@@ -1,12 +1,6 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
-	"aion/adapters/shell/supervise"
-	"aion/domain"
-	"aion/domain/action"
-	"aion/domain/transcript"
-	"aion/ports"
 	"bufio"
 	"context"
 	"encoding/json"
@@ -21,6 +15,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aion/adapters/shell"
+	"aion/adapters/shell/supervise"
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/transcript"
+	"aion/ports"
 
 	"go.uber.org/goleak"
 )

@@ -1,10 +1,11 @@
 package shell
 
 import (
-	"aion/domain/action"
 	"cmp"
 	"slices"
 	"strings"
+
+	"aion/domain/action"
 )
 
 // minSecret is the length from which a value is a secret: shorter ones would mask ordinary text.

@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"aion/domain"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
+
+	"aion/domain"
 )
 
 // Options are what an Executor is built from. Sizes and times must be above zero.

@@ -1,10 +1,11 @@
 package shell
 
 import (
-	"aion/domain"
 	"fmt"
 	"sync"
 	"time"
+
+	"aion/domain"
 )
 
 // pool keeps supervisors between commands: starting one for each command would cost five times the command.

@@ -1,16 +1,17 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
-	"aion/domain"
-	"aion/domain/action"
-	"aion/ports"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
+
+	"aion/adapters/shell/supervise"
+	"aion/domain"
+	"aion/domain/action"
+	"aion/ports"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"aion/domain"
-	"aion/domain/action"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aion/domain"
+	"aion/domain/action"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
 	"os"
 	"os/exec"
 	"os/signal"
 	"sync"
 	"time"
+
+	"aion/adapters/shell/supervise"
 
 	"golang.org/x/sys/unix"
 )

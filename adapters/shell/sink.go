@@ -1,13 +1,14 @@
 package shell
 
 import (
-	"aion/domain"
-	"aion/domain/transcript"
-	"aion/ports"
 	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
+
+	"aion/domain"
+	"aion/domain/transcript"
+	"aion/ports"
 )
 
 // sink puts the records of one attempt into one order: that of arrival. Writing may wait, so nobody who must not wait

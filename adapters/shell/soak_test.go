@@ -1,9 +1,6 @@
 package shell_test
 
 import (
-	"aion/adapters/shell"
-	"aion/adapters/shell/supervise"
-	"aion/ports"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +11,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aion/adapters/shell"
+	"aion/adapters/shell/supervise"
+	"aion/ports"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,13 +1,14 @@
 package shell
 
 import (
-	"aion/domain/action"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
 	"time"
+
+	"aion/domain/action"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"aion/adapters/shell/supervise"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"aion/adapters/shell/supervise"
 
 	"golang.org/x/sys/unix"
 )

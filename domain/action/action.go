@@ -3,8 +3,9 @@
 package action
 
 import (
-	"aion/domain"
 	"encoding/json"
+
+	"aion/domain"
 )
 
 // Body is a declared body inside a plan: exactly one member is set.

@@ -1,8 +1,9 @@
 package action
 
 import (
-	"aion/domain"
 	"strings"
+
+	"aion/domain"
 )
 
 // Prepared is a body that was read for a dispatch and waits for its values. Make it with Prepare.

@@ -1,12 +1,13 @@
 package action
 
 import (
-	"aion/domain"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"aion/domain"
 )
 
 // The codes of failed attempts (actions 1.2, 2.2, 2.5, 6.2).

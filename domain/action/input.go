@@ -1,10 +1,11 @@
 package action
 
 import (
-	"aion/domain"
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"aion/domain"
 )
 
 // Input is the input object of a dispatch by member; each value keeps its recorded spelling.

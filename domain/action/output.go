@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -128,11 +129,7 @@ func IncompleteRune(b []byte) int {
 
 // Repair makes text of bytes: each invalid byte, and each U+0000, which a text column cannot hold, becomes one U+FFFD.
 func Repair(b []byte) string {
-	clean := utf8.Valid(b)
-	for i := 0; clean && i < len(b); i++ {
-		clean = b[i] != 0
-	}
-	if clean {
+	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
 		return string(b)
 	}
 	var s strings.Builder

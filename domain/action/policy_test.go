@@ -1,12 +1,13 @@
 package action_test
 
 import (
-	"aion/domain/action"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"aion/domain/action"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

@@ -1,10 +1,11 @@
 package action
 
 import (
-	"aion/domain"
 	"fmt"
 	"slices"
 	"strings"
+
+	"aion/domain"
 )
 
 // The sizes that the kernel and the contract take (actions 2.2).

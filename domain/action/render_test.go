@@ -1,12 +1,13 @@
 package action_test
 
 import (
-	"aion/domain/action"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"aion/domain/action"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

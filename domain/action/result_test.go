@@ -1,11 +1,12 @@
 package action_test
 
 import (
-	"aion/domain/action"
 	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"aion/domain/action"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

@@ -1,12 +1,13 @@
 package action
 
 import (
-	"aion/domain"
 	"fmt"
 	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"aion/domain"
 )
 
 // RootUnresolved is the failure of a body that needs the workspace root when nothing names it; reason is that of the

@@ -1,12 +1,13 @@
 package supervise_test
 
 import (
-	"aion/adapters/shell/supervise"
 	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"aion/adapters/shell/supervise"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
