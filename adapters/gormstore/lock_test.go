@@ -183,4 +183,7 @@ func TestClosedStoreRefusesAndMayBeClosedAgain(t *testing.T) {
 			t.Errorf("a cleanly closed store leaves %s: %v", suffix, err)
 		}
 	}
+	if mark, err := os.ReadFile(o.Path + ".lock"); err != nil || len(mark) != 0 { // else the next start would read the whole file
+		t.Errorf("a cleanly closed store leaves the mark %q, %v", mark, err)
+	}
 }
