@@ -14,6 +14,12 @@ type question struct {
 	all    bits
 }
 
+// The values of the questions that are no enum.
+var (
+	truths    = []string{"true", "false"}
+	presences = []string{"present", "absent"}
+)
+
 // answer says for which values of a question an expression is certainly true, and for which certainly false.
 type answer struct{ yes, no bits }
 
@@ -57,7 +63,7 @@ func (q *question) open(clauses []*syntax.Clause) (open []string, decides bool) 
 		decides = decides && a.yes.union(a.no).equal(q.all)
 	}
 	for i, v := range q.values {
-		if !covered.has(i) {
+		if !covered.has(i) && len(open) <= maxListed {
 			open = append(open, v)
 		}
 	}
@@ -72,23 +78,23 @@ func (r *reader) questions(e syntax.Expr) []*question {
 	var list []*question
 	path := pathOf(e)
 	if isOptional(declared) {
-		list = append(list, newQuestion(path+"?", []string{"present", "absent"}))
+		list = append(list, r.c.shapes.newQuestion(path+"?", presences))
 	}
 	if narrowed.Kind == schema.Bool {
-		list = append(list, newQuestion(path, []string{"true", "false"}))
+		list = append(list, r.c.shapes.newQuestion(path, truths))
 	}
 	if narrowed.Kind == schema.Enum {
-		q := newQuestion(path, narrowed.Variants)
+		q := r.c.shapes.newQuestion(path, narrowed.Variants)
 		q.isEnum = true
 		list = append(list, q)
 	}
 	return list
 }
 
-func newQuestion(path string, values []string) *question {
-	q := &question{path: path, values: values, number: make(map[string]int, len(values))}
-	for i, v := range values {
-		q.number[v] = i
+func (s *shapes) newQuestion(path string, values []string) *question {
+	q := &question{path: path, values: values, number: s.numbers(values)}
+	q.all = make(bits, 0, len(values)/64+1)
+	for i := range values {
 		q.all.set(i)
 	}
 	return q
@@ -238,7 +244,7 @@ func (c *checker) looksExhaustive(s *syntax.Step) bool {
 	}
 	for _, e := range subjects(s.Clauses) {
 		path := pathOf(e)
-		for _, q := range []*question{newQuestion(path, []string{"true", "false"}), newQuestion(path+"?", []string{"present", "absent"})} {
+		for _, q := range []*question{c.shapes.newQuestion(path, truths), c.shapes.newQuestion(path+"?", presences)} {
 			if open, _ := q.open(s.Clauses); len(open) == 0 {
 				return true
 			}

@@ -85,7 +85,7 @@ func (r *reader) text(v *syntax.StringLit, want *schema.Type) *schema.Type {
 
 // variantOf checks that an enum has a variant (AWL2015).
 func (r *reader) variantOf(enum *schema.Type, id syntax.Ident, quoted bool) *schema.Type {
-	if r.c.shapes.hasVariant(enum, id.Name) {
+	if _, ok := r.c.shapes.numbers(enum.Variants)[id.Name]; ok {
 		return enum
 	}
 	name := enum.Name

@@ -68,7 +68,6 @@ type node struct {
 	closes *region
 
 	ends      bool   // its statements can be done without a route
-	failEnds  bool   // the same of `on failure`
 	end       *state // at the end of its statements; nil when they always route
 	done      *state // at any completion
 	jumps     map[string]*state

@@ -183,42 +183,6 @@ func (c *checker) checkLeadsOn(n *node) {
 	}
 }
 
-// checkMeeting reports names that reach a step with one type on one way and another on another (AWL3014).
-func (c *checker) checkMeeting(f *flow) {
-	for name, sites := range f.sites {
-		i, known := f.uni.names[name]
-		if !sites.mixed || !known {
-			continue
-		}
-		for _, n := range f.nodes {
-			if n.reached && n.entry != nil && n.entry.sure.has(i) {
-				c.checkMeetingAt(n, name, i)
-			}
-		}
-	}
-}
-
-func (c *checker) checkMeetingAt(n *node, name string, i int) {
-	var first *schema.Type
-	waited := false
-	for _, e := range n.in {
-		if e.kind == byAfter && waited {
-			continue // the sides of a join are not alternatives
-		}
-		t := e.brings(name, i)
-		if t == nil {
-			continue
-		}
-		waited = waited || e.kind == byAfter
-		if first == nil {
-			first = t
-		} else if !c.same.as(first, t) {
-			c.found.add("AWL3014", n.step.Name.Span, "name", name, "first", show(first), "found", show(t))
-			return
-		}
-	}
-}
-
 // duration checks a duration that may be a const (AWL3018).
 func (c *checker) duration(d *syntax.Duration) (ms int64, ok bool) {
 	if d == nil {

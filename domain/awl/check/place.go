@@ -93,29 +93,38 @@ func (c *checker) freeOfConsts(id syntax.Ident) {
 
 // mayRebind says whether a name that is bound may be bound again here.
 func (p *place) mayRebind(name string) bool {
+	if carrier := p.scope.carrier(name); carrier != nil {
+		carrier.rebound = true
+		return true
+	}
 	onCycle := false
-	for s := p.scope; s != nil; s = s.up {
-		if s.threaded == name {
-			s.rebound = true
-			return true
-		}
-		if s.barrier {
-			return false
-		}
-		if _, ok := s.vars[name]; ok {
+	for s := p.scope; s != nil && !s.barrier; s = s.up {
+		if _, here := s.vars[name]; here {
 			return onCycle
 		}
 		if s.point == nil {
 			continue
 		}
-		if !s.point.own && !s.point.isEnd {
-			onCycle = onCycle || s.point.node.cyclic
-		}
+		isStart := !s.point.own && !s.point.isEnd
+		onCycle = onCycle || isStart && s.point.node.cyclic
 		if _, how := s.point.find(name); how == bound {
-			return onCycle && !s.point.own && !s.point.isEnd
+			return onCycle && isStart
 		}
 	}
 	return false
+}
+
+// carrier is the body of the loop that carries a name, when bindings made here reach its end; nil when there is none.
+func (s *scope) carrier(name string) *scope {
+	for ; s != nil; s = s.up {
+		if s.threaded == name {
+			return s
+		}
+		if s.barrier {
+			return nil
+		}
+	}
+	return nil
 }
 
 // startOf is the scope at the start of a step.

@@ -20,14 +20,12 @@ func (c *checker) checkRegionStep(n *node) {
 // inTopStep says whether statements here stand directly in a step of the workflow or of a subflow.
 func (p *place) inTopStep() bool { return p.nest == inStep && !p.node.flow.isGroup() }
 
-// where names the block that a statement stands in.
-func (p *place) where() string { return p.nest.String() }
-
 // region reads `distribute` and `sequence`. The item is bound in the steps of the region.
 func (p *place) region(s *syntax.Region) {
 	item := p.reader().items(s.Over, s.Verb)
 	if !p.inTopStep() {
-		p.c.found.add("AWL5012", keyword(s.Span, s.Verb), "verb", s.Verb, "what", p.where())
+		p.c.found.add("AWL5012", keyword(s.Span, s.Verb), "verb", s.Verb, "what", p.nest.String())
+		p.bind(s.Item, item)
 		return
 	}
 	r := p.node.opens
@@ -43,7 +41,7 @@ func (p *place) region(s *syntax.Region) {
 func (p *place) collect(s *syntax.Collect) {
 	at := keyword(s.Span, "collect")
 	if !p.inTopStep() {
-		p.c.found.add("AWL5012", at, "verb", "collect", "what", p.where())
+		p.c.found.add("AWL5012", at, "verb", "collect", "what", p.nest.String())
 		p.bindIdent(s.Bind, p.c.builtin.unknown)
 		return
 	}

@@ -80,3 +80,49 @@ func TestManyMistakesAreJudged(t *testing.T) {
 		t.Errorf("%d findings, want 20000", len(found))
 	}
 }
+
+func TestNamesOfTwoTypesAreFollowed(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(opening + "step a\n  outcome x: when n > 1, route b\n  outcome y: otherwise, route c\n")
+	for i, value := range []string{"1", `""`} {
+		fmt.Fprintf(&b, "\nstep %c\n", 'b'+rune(i))
+		for j := range 15_000 {
+			fmt.Fprintf(&b, "  %s -> v%d\n", value, j)
+		}
+		b.WriteString("  route d0\n")
+	}
+	for i := range 490 {
+		fmt.Fprintf(&b, "\nstep d%d\n  outcome x: when n > 1, route d%d\n  outcome y: otherwise, route d%d\n  max 2 visits\n",
+			i, i*7%490, min(i+1, 489))
+	}
+	_, found := checked(b.String(), nil)
+	if diff := cmp.Diff([]string{"AWL3014 at 30016:6"}, places(found)); diff != "" {
+		t.Errorf("findings (-want, +got):\n%s", diff)
+	}
+}
+
+func TestLargeEnumsAreCoveredStepByStep(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("//! A document.\nworkflow w\n  input e: E\n  outcome done: type Int, route success\n\ntype E = A0")
+	for i := range 20_000 {
+		fmt.Fprintf(&b, " | A%d", i+1)
+	}
+	for i := range 499 {
+		fmt.Fprintf(&b, "\n\nstep s%d\n", i)
+		for j := range 30 {
+			fmt.Fprintf(&b, "  outcome x%d: when e == A%d, route s%d\n", j, j, i+1)
+		}
+	}
+	b.WriteString("\nstep s499\n  route done(1)\n")
+	_, found := checked(b.String(), nil)
+	for _, d := range found {
+		if d.Code != "AWL4009" {
+			t.Fatalf("found %v", d)
+		}
+	}
+	if len(found) != 499 {
+		t.Errorf("%d findings, want 499", len(found))
+	}
+}

@@ -11,11 +11,11 @@ type shape struct {
 // shapes remembers the shapes of field lists and the variants of enums, by their first member.
 type shapes struct {
 	fields   map[*schema.Field]*shape
-	variants map[*string]map[string]bool
+	variants map[*string]map[string]int
 }
 
 func newShapes() shapes {
-	return shapes{fields: map[*schema.Field]*shape{}, variants: map[*string]map[string]bool{}}
+	return shapes{fields: map[*schema.Field]*shape{}, variants: map[*string]map[string]int{}}
 }
 
 func (s *shapes) of(fields []schema.Field) *shape {
@@ -36,17 +36,18 @@ func (s *shapes) of(fields []schema.Field) *shape {
 	return sh
 }
 
-func (s *shapes) hasVariant(enum *schema.Type, name string) bool {
-	if len(enum.Variants) == 0 {
-		return false
+// numbers gives the place of each variant of an enum.
+func (s *shapes) numbers(variants []string) map[string]int {
+	if len(variants) == 0 {
+		return nil
 	}
-	set, ok := s.variants[&enum.Variants[0]]
+	set, ok := s.variants[&variants[0]]
 	if !ok {
-		set = make(map[string]bool, len(enum.Variants))
-		for _, v := range enum.Variants {
-			set[v] = true
+		set = make(map[string]int, len(variants))
+		for i, v := range variants {
+			set[v] = i
 		}
-		s.variants[&enum.Variants[0]] = set
+		s.variants[&variants[0]] = set
 	}
-	return set[name]
+	return set
 }

@@ -69,7 +69,7 @@ func (p *place) group(run []*syntax.Step) bool {
 	} else if f.leave == nil {
 		return false
 	}
-	p.scope = &scope{up: p.scope, point: end}
+	p.scope = (&scope{up: p.scope, point: end}).child()
 	return true
 }
 
@@ -170,7 +170,13 @@ func (p *place) namedFork(s *syntax.Fork) {
 			}
 		}
 	}
-	p.scope = &scope{up: joined, vars: taken}
+	if joined != p.scope {
+		p.scope = joined.child()
+	}
+	if p.scope.vars == nil {
+		p.scope.vars = map[string]*schema.Type{}
+	}
+	maps.Copy(p.scope.vars, taken)
 }
 
 // loop reads a loop. Its body carries one value from pass to pass.

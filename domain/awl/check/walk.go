@@ -19,7 +19,7 @@ func (c *checker) analyseStep(n *node) {
 	}
 	if h := n.step.Handler; h != nil {
 		failed := &walker{c: c, n: n, at: &state{}}
-		n.failEnds = failed.list(h.Body, inHandler)
+		failed.list(h.Body, inHandler)
 	}
 	w.clauses()
 }
