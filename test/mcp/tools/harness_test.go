@@ -257,45 +257,6 @@ func (w *world) invalid(tool string, a args) wire.Error {
 	return *reply.Last(w.t).Error
 }
 
-// answer reads structured content.
-type answer struct{ members map[string]any }
-
-func (a answer) text(name string) string {
-	s, _ := a.members[name].(string)
-	return s
-}
-
-func (a answer) int(name string) int64 {
-	n, _ := a.members[name].(json.Number)
-	i, err := n.Int64()
-	if err != nil {
-		return -1 << 62
-	}
-	return i
-}
-
-func (a answer) is(name string) bool { return a.members[name] == true }
-
-func (a answer) null(name string) bool {
-	v, there := a.members[name]
-	return there && v == nil
-}
-
-func (a answer) at(name string) answer {
-	m, _ := a.members[name].(map[string]any)
-	return answer{m}
-}
-
-func (a answer) list(name string) []answer {
-	items, _ := a.members[name].([]any)
-	out := make([]answer, 0, len(items))
-	for _, item := range items {
-		m, _ := item.(map[string]any)
-		out = append(out, answer{m})
-	}
-	return out
-}
-
 // deploy saves and deploys a document, and gives the answer of the deploy.
 func (w *world) deploy(path, source string) answer {
 	w.t.Helper()
@@ -351,68 +312,5 @@ func (w *world) awaitStatus(run answer, status string) answer {
 	w.t.Helper()
 	return w.await(run, status, func(d answer) bool { return d.text("status") == status })
 }
-
-const (
-	greetDoc = `//! Greet.
-workflow greet_once
-  input name: String
-  outcome done: type Done, route success
-
-type Done { text: String }
-
-worker shell
-  action greet(name: String) -> String
-    run "echo hello {{name}}" capture text
-
-step say
-  greet(name: name) -> text
-  route done(text: text)
-`
-	gateDoc = `//! Wait for a go.
-workflow gate
-  signal go: Go
-  outcome done: type Done, route success
-  outcome lapsed: type Done, route failure
-
-type Go { ok: Bool }
-type Done { text: String }
-
-step hold
-  wait go timeout 1h -> answer
-
-  outcome silent: when answer is absent,
-    route lapsed(text: "silent")
-  outcome yes: when answer.ok,
-    route done(text: "yes")
-  outcome no: otherwise,
-    route lapsed(text: "no")
-`
-	lateDoc = `//! Wait for a go that never comes.
-workflow late
-  timeout 50ms
-  signal go: Go
-  outcome done: type Go, route success
-
-type Go { ok: Bool }
-
-step hold
-  wait go -> answer
-  route done(ok: answer.ok)
-`
-	remoteDoc = `//! Ask a worker that is not there.
-workflow remote_ask
-  input name: String
-  outcome done: type Done, route success
-
-type Done { text: String }
-
-worker elsewhere
-  action ask(name: String) -> String
-
-step ask_it
-  ask(name: name) -> text
-  route done(text: text)
-`
-)
 
 func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }

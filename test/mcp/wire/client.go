@@ -238,7 +238,7 @@ func (c *Client) conforms(tb testing.TB, r Request, method string, text []byte) 
 	}
 }
 
-// structured holds a success against its tool's output schema and its text copy.
+// structured holds a success against its tool's output schema and its text copy (mcp 35).
 func (c *Client) structured(tb testing.TB, r Request, result []byte) {
 	tb.Helper()
 	var got Result
