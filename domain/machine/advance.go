@@ -23,20 +23,27 @@ func Advance(p *plan.Plan, s *State, fact history.Recorded) (Result, error) {
 		return Result{}, err
 	}
 	t := &turn{p: p, s: s, seq: fact.Seq, at: fact.At.UTC(), fuel: maxSteps}
-	ignored, err := t.accept(fact, e)
+	ignored, err := t.begin(fact, e)
 	if err != nil || ignored {
 		return Result{Ignored: ignored}, err
 	}
-	if s.status == history.Running {
+	s.events += 1 + len(t.out)
+	return Result{Derived: t.out}, nil
+}
+
+// begin takes the fact and runs what it made ready.
+func (t *turn) begin(fact history.Recorded, e history.Event) (ignored bool, err error) {
+	ignored, err = t.accept(fact, e)
+	if err == nil && !ignored && t.s.status == history.Running {
 		t.run()
 	}
-	return Result{Derived: t.out}, nil
+	return ignored, err
 }
 
 // accept puts a fact into the state. Waiting strands become ready; none runs yet.
 func (t *turn) accept(fact history.Recorded, e history.Event) (ignored bool, err error) {
 	if started, ok := e.(history.WorkflowStarted); ok {
-		return false, t.begin(fact, started)
+		return false, t.start(fact, started)
 	}
 	if !history.Fact(e) {
 		return false, t.illegal(e, "it is derived from facts and never sent")

@@ -99,7 +99,7 @@ func (c *carrier) flow(fl *flow) value.Value {
 	for _, d := range fl.done {
 		done = append(done, record("step", value.String(d.step), "env", c.env(d.env)))
 	}
-	return record("kind", value.Int(fl.kind), "subflow", value.String(fl.subflow), "scope", value.String(fl.scope),
+	return record("subflow", value.String(fl.subflow), "scope", value.String(fl.scope),
 		"index", value.Int(fl.index), "ended", value.Bool(fl.ended), "left", c.env(fl.left),
 		"active", active, "pending", pending, "visits", visits, "tokens", held, "done", done)
 }

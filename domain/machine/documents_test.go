@@ -247,11 +247,11 @@ func TestWaitIsAnsweredOrExpires(t *testing.T) {
 func TestOptionalArgumentIsLeftOut(t *testing.T) {
 	t.Parallel()
 	r := start(t, document(t, "backward_route"), `{"topic":"x","max_reviews":2}`)
-	s, ok := r.hist[3].Event()
-	if ok != nil {
-		t.Fatal(ok)
+	e, err := r.hist[3].Event()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if a, ok := s.(history.ActivityScheduled); !ok || string(a.Input) != `{"topic":"x"}` {
-		t.Errorf("scheduled %+v", s)
+	if a, ok := e.(history.ActivityScheduled); !ok || string(a.Input) != `{"topic":"x"}` {
+		t.Errorf("scheduled %+v", e)
 	}
 }

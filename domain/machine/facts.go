@@ -151,6 +151,7 @@ func (t *turn) signalReceived(e history.SignalReceived) (ignored bool, err error
 	lost := st.wait.timer
 	if lost != noTimer {
 		s.timers.delete(lost)
+		s.owed++
 	}
 	t.deliver(st, delivery{val: v, cancel: lost})
 	return false, nil

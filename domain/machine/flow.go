@@ -22,12 +22,7 @@ func (t *turn) enterFlow(st *strand, fl *flow, e *env) {
 
 // enterSubflow starts a subflow call. It sees its parameters and nothing else.
 func (t *turn) enterSubflow(st *strand, stmt *plan.Stmt) {
-	var called *plan.Subflow
-	for i := range t.p.Subflows {
-		if t.p.Subflows[i].Name == stmt.Name {
-			called = &t.p.Subflows[i]
-		}
-	}
+	called := subflow(t.p, stmt.Name)
 	if called == nil {
 		t.failWith(st, value.Failed(planInvalid, "no subflow is called %q", stmt.Name))
 		return
@@ -44,6 +39,16 @@ func (t *turn) enterSubflow(st *strand, stmt *plan.Stmt) {
 	t.emit(history.SubflowEntered{Step: st.act.step.Name, Scope: st.act.flow.scope, Subflow: called.Name})
 	t.enterFlow(st, &flow{kind: flowSubflow, def: &called.Flow, subflow: called.Name,
 		scope: within(st.scope, st.act.step.Name+"."+called.Name)}, e)
+}
+
+// subflow finds a declared subflow; nil when there is none.
+func subflow(p *plan.Plan, name string) *plan.Subflow {
+	for i := range p.Subflows {
+		if p.Subflows[i].Name == name {
+			return &p.Subflows[i]
+		}
+	}
+	return nil
 }
 
 func (t *turn) leaveSubflow(fl *flow, failed bool) {
@@ -66,7 +71,7 @@ func (t *turn) arrive(fl *flow, a arrival) {
 		t.admit(fl)
 		return
 	}
-	t.start(fl, a)
+	t.admitOne(fl, a)
 }
 
 // admit starts the pending arrivals that no longer have to wait, in order.
@@ -78,7 +83,7 @@ func (t *turn) admit(fl *flow) {
 			continue
 		}
 		fl.pending = append(fl.pending[:i], fl.pending[i+1:]...)
-		t.start(fl, a)
+		t.admitOne(fl, a)
 	}
 }
 
@@ -97,7 +102,7 @@ func (fl *flow) ready(a arrival) bool {
 	return true
 }
 
-func (t *turn) start(fl *flow, a arrival) {
+func (t *turn) admitOne(fl *flow, a arrival) {
 	if a.routed && len(a.step.After) > 0 {
 		var below *env
 		for _, name := range a.step.After {

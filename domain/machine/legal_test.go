@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aion/domain"
+	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/machine"
 )
@@ -116,20 +117,9 @@ func TestRunBeginsWithItsStart(t *testing.T) {
 func TestAttemptsAreCountedByClass(t *testing.T) {
 	t.Parallel()
 	r := start(t, compiled(t, callThenWait), xs3)
-	fail := func(class string) {
+	fail := func(class action.Class) {
 		t.Helper()
-		attempt := r.started(0)
-		e := history.ActivityFailed{ActivityID: 0, Attempt: attempt, Message: "m", RetryAt: r.at}
-		e.Class = e.Class + "" // keep the type
-		switch class {
-		case "lost":
-			e.Class = "lost"
-		case "timeout":
-			e.Class = "timeout"
-		default:
-			e.Class = "retryable"
-		}
-		r.fact(e)
+		r.fact(history.ActivityFailed{ActivityID: 0, Attempt: r.started(0), Class: class, Message: "m", RetryAt: r.at})
 	}
 	want := func(policy, lost int) {
 		t.Helper()
@@ -137,14 +127,14 @@ func TestAttemptsAreCountedByClass(t *testing.T) {
 			t.Errorf("counted %d and %d, want %d and %d", p, l, policy, lost)
 		}
 	}
-	fail("lost")
-	fail("lost")
+	fail(action.Lost)
+	fail(action.Lost)
 	want(0, 2)
-	fail("retryable")
+	fail(action.Retryable)
 	want(1, 0)
-	fail("timeout")
+	fail(action.Timeout)
 	want(2, 0)
-	fail("lost")
+	fail(action.Lost)
 	want(2, 1)
 	if a := r.s.OpenActivities(); len(a) != 1 || a[0].Attempt != 6 || a[0].Started {
 		t.Errorf("open: %+v", a)

@@ -9,8 +9,9 @@ import (
 	"aion/domain/history"
 )
 
-// begin starts the run: the first written step is activated with the inputs.
-func (t *turn) begin(fact history.Recorded, e history.WorkflowStarted) error {
+// start begins the run: the first written step is activated with the inputs, or a later generation goes on where the one
+// before it ended.
+func (t *turn) start(fact history.Recorded, e history.WorkflowStarted) error {
 	s := t.s
 	if s.status != "" {
 		return t.illegal(e, "the run has started already")
@@ -27,6 +28,23 @@ func (t *turn) begin(fact history.Recorded, e history.WorkflowStarted) error {
 		return t.illegal(e, "its input is no JSON object")
 	}
 	s.workflowID, s.runID, s.status = fact.WorkflowID, fact.RunID, history.Running
+	s.origin = origin{version: e.PackageVersion, startedBy: e.StartedBy, parent: e.Parent}
+	if len(e.Labels) > 0 {
+		s.origin.labels = e.Labels
+	}
+	if e.PackageVersion == t.p.ContentHash {
+		s.origin.version = t.p.ContentHash // one text for all runs of the plan
+	}
+	if e.Carried != nil {
+		if t.spent, err = s.restore(t.p, e.Carried); err != nil {
+			return t.illegal(e, err.Error())
+		}
+		if len(s.ready) > 0 {
+			t.passed = s.ready[0] // every generation does something
+		}
+		t.startDeadline(e.Deadline)
+		return nil
+	}
 	for i := range t.p.Inputs {
 		name := t.p.Inputs[i].Name
 		s.input = t.extend(s.input, name, record.Get(name))

@@ -11,6 +11,7 @@ const (
 	maxEvents     = 250_000    // events derived from one fact
 	bytesPerStep  = 8          // handled bytes that count as one expression
 	stepsPerFrame = 4          // what running a statement counts
+	maxCarried    = 32 << 20   // bytes of the state that one generation hands to the next
 )
 
 // The failure codes of a run (awl 7.9); those of evaluation are in package value.

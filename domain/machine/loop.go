@@ -26,6 +26,9 @@ func (t *turn) loop(st *strand, f *loopFrame) {
 			f.val = link.val
 		}
 		f.inside = false
+		if !satisfied && f.pass < f.max {
+			return // the next pass may begin in a new generation
+		}
 	}
 	if satisfied || f.pass >= f.max {
 		t.endLoop(st, f, satisfied)

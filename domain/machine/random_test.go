@@ -79,6 +79,13 @@ func (g *planner) steps(depth int, region string, outcomes, clauses []string) []
 		}
 		s.Body = g.stmts(depth, g.n("statements", 0, 3), clauses != nil || i > 0, stepClauses(s.Name))
 		g.ending(&s, depth, targets, i+1 == count)
+		if s.Handler != nil && i+1 < count { // a handler that leads back would make a cycle without a bound
+			s.Handler.Body[len(s.Handler.Body)-1].Target = &plan.Target{Kind: plan.TargetStep, Name: fmt.Sprintf("%s_%d", prefix, i+1)}
+		} else if s.Handler != nil && targets[len(targets)-1].Kind == plan.TargetStep {
+			s.Handler = nil
+		} else if s.Handler != nil {
+			s.Handler.Body[len(s.Handler.Body)-1].Target = &targets[len(targets)-1]
+		}
 		steps = append(steps, s)
 	}
 	return steps
@@ -123,11 +130,8 @@ func (g *planner) region(depth int, opener plan.Step, outcomes []string) []plan.
 	}
 	collect := plan.Step{Name: opener.Name + "_collect", Region: opener.Region, FallThrough: opener.FallThrough,
 		Body: []plan.Stmt{{Op: plan.OpCollect, Name: "x", Tolerant: g.chance(50), Bind: g.name("c")}}}
-	if g.chance(30) {
-		target := plan.Target{Kind: plan.TargetStep, Name: opener.Name}
-		if len(outcomes) > 0 {
-			target = plan.Target{Kind: plan.TargetOutcome, Name: outcomes[0], Payload: name("x")}
-		}
+	if len(outcomes) > 0 && g.chance(30) {
+		target := plan.Target{Kind: plan.TargetOutcome, Name: outcomes[0], Payload: name("x")}
 		collect.Handler = &plan.Handler{Body: []plan.Stmt{{Op: plan.OpRoute, Target: &target}}}
 	}
 	inner := g.steps(depth, opener.Name, nil, nil)

@@ -40,8 +40,9 @@ func (t *turn) reopen(e history.WorkflowReopened) error {
 
 // waitAgain lets a strand that waits for the world run its statement again.
 func (t *turn) waitAgain(st *strand) {
-	if st.got != nil {
-		st.got.cancel = noTimer // its timer was stopped with the run
+	if st.got != nil && st.got.cancel != noTimer { // its timer was stopped with the run
+		st.got.cancel = noTimer
+		t.s.owed--
 	}
 	switch st.wait.kind {
 	case waitActivity, waitTimer, waitSignal, waitChild:

@@ -33,7 +33,7 @@ func (s *State) restore(p *plan.Plan, carried []byte) (spent int, err error) {
 	r.nodes(r.list(o, "envs"))
 	s.input = r.env(o, "input")
 	s.nextStrand, s.nextBinding = r.int(o, "strands"), r.int(o, "bindings")
-	s.root = r.flow(r.object(o.Get("flow")), &p.Flow, nil)
+	s.root = r.flow(r.object(o.Get("flow")), &p.Flow, nil, flowWorkflow)
 	for _, ord := range r.list(o, "ready") {
 		s.ready = append(s.ready, r.strandOf(ord))
 	}
@@ -92,13 +92,13 @@ func (r *restorer) envAt(v value.Value) *env {
 	return r.envs[i]
 }
 
-func (r *restorer) flow(o value.Object, def *plan.Flow, owner *strand) *flow {
-	fl := &flow{kind: flowKind(r.int(o, "kind")), def: def, owner: owner, subflow: r.text(o, "subflow"), scope: r.text(o, "scope"),
+func (r *restorer) flow(o value.Object, def *plan.Flow, owner *strand, kind flowKind) *flow {
+	fl := &flow{kind: kind, def: def, owner: owner, subflow: r.text(o, "subflow"), scope: r.text(o, "scope"),
 		index: int(r.int(o, "index")), ended: r.bool(o, "ended"), left: r.env(o, "left")}
-	if fl.kind == flowInstance && owner != nil {
+	if kind == flowInstance {
 		fl.region = owner.act.step.Name
 	}
-	if def == nil || (owner == nil) != (fl.kind == flowWorkflow) {
+	if def == nil {
 		r.fail()
 		return fl
 	}

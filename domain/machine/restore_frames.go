@@ -52,7 +52,7 @@ func (r *restorer) above(o value.Object, st *strand, stmt *plan.Stmt) {
 	case plan.OpGroup:
 		f := &flowFrame{}
 		st.push(f)
-		f.flow = r.flow(r.object(o.Get("flow")), stmt.Flow, st)
+		f.flow = r.flow(r.object(o.Get("flow")), stmt.Flow, st, flowGroup)
 	case plan.OpSubflow:
 		f := &flowFrame{}
 		st.push(f)
@@ -60,7 +60,7 @@ func (r *restorer) above(o value.Object, st *strand, stmt *plan.Stmt) {
 		if called := subflow(r.p, stmt.Name); called != nil {
 			def = &called.Flow
 		}
-		f.flow = r.flow(r.object(o.Get("flow")), def, st)
+		f.flow = r.flow(r.object(o.Get("flow")), def, st, flowSubflow)
 	default:
 		r.fail()
 	}
@@ -123,7 +123,7 @@ func (r *restorer) region(o value.Object, st *strand, stmt *plan.Stmt) {
 			r.fail()
 			return
 		}
-		f.instances[i] = r.flow(r.object(v), st.act.flow.def, st)
+		f.instances[i] = r.flow(r.object(v), st.act.flow.def, st, flowInstance)
 	}
 }
 

@@ -140,7 +140,7 @@ func (t *turn) finishRun(status history.Status) {
 	t.over = true
 	t.s.status = status
 	t.s.end.seq = t.seq + int64(len(t.out))
-	if status == history.Completed {
+	if status == history.Completed || status == history.ContinuedAsNew {
 		t.s.release()
 	}
 }

@@ -66,12 +66,14 @@ type run struct {
 	s    *machine.State
 	hist []history.Recorded
 	at   time.Time
+	run  domain.RunID
+	opts machine.Options
 	text strings.Builder
 }
 
 func newRun(tb testing.TB, p *plan.Plan) *run {
 	tb.Helper()
-	return &run{t: tb, p: p, s: machine.New(), at: time.Date(2026, 7, 28, 10, 0, 0, 0, time.UTC)}
+	return &run{t: tb, p: p, s: machine.New(), run: runID, at: time.Date(2026, 7, 28, 10, 0, 0, 0, time.UTC)}
 }
 
 // start begins the run and starts what it schedules.
@@ -95,14 +97,19 @@ func (r *run) begin(input string) {
 // try offers one fact, and records it with what it derives.
 func (r *run) try(e history.Event) (machine.Result, error) {
 	r.t.Helper()
-	fact := history.Record(int64(len(r.hist))+1, r.at, workflowID, runID, e)
+	fact := history.Record(int64(len(r.hist))+1, r.at, workflowID, r.run, e)
 	res, err := machine.Advance(r.p, r.s, fact)
 	if err != nil || res.Ignored {
 		return res, err
 	}
 	r.record(fact)
 	for _, d := range res.Derived {
-		r.record(history.Record(int64(len(r.hist))+1, r.at, workflowID, runID, d))
+		if next, ok := d.(history.WorkflowStarted); ok { // the next generation, in the same commit
+			r.run = domain.RunID(domain.DeriveUUID(string(r.run), "next"))
+			r.s = machine.NewWith(r.opts)
+			return r.try(next)
+		}
+		r.record(history.Record(int64(len(r.hist))+1, r.at, workflowID, r.run, d))
 	}
 	return res, nil
 }
@@ -197,7 +204,7 @@ func (r *run) ends(status history.Status, outcome string) {
 // refolds checks engine 2: folding the stored history gives the same state and the same derived events.
 func (r *run) refolds() {
 	r.t.Helper()
-	s, err := replayed(r.p, stored(r.hist))
+	s, err := replayedWith(r.p, r.opts, stored(r.hist))
 	if err != nil {
 		r.t.Fatalf("%v\n%s", err, r.text.String())
 	}
@@ -217,7 +224,11 @@ func stored(hist []history.Recorded) []history.Recorded {
 }
 
 func replayed(p *plan.Plan, hist []history.Recorded) (*machine.State, error) {
-	rep := machine.NewReplayer(p)
+	return replayedWith(p, machine.Options{}, hist)
+}
+
+func replayedWith(p *plan.Plan, o machine.Options, hist []history.Recorded) (*machine.State, error) {
+	rep := machine.NewReplayerWith(p, o)
 	for _, e := range hist {
 		if err := rep.Feed(e); err != nil {
 			return nil, err

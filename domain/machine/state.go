@@ -33,7 +33,26 @@ type State struct {
 	deadlineTimer int64
 	expired       bool // the workflow timer fired while the run was paused
 
+	owed   int // timers that lost against a signal and are cancelled when their strand runs
+	events int // of this run
+	limit  int // of events, after which the generation ends at a quiet point; 0: none
+	origin origin
+
 	end *ending
+}
+
+// origin is what a later generation takes over from the start of this one.
+type origin struct {
+	version   string
+	labels    map[string]string
+	startedBy string
+	parent    *history.Parent
+}
+
+// Options are what an engine decides about a state. The zero Options are those of New.
+type Options struct {
+	// HistoryLimit is the number of events after which a run goes on as a new generation (engine 4); 0: never.
+	HistoryLimit int
 }
 
 // ending is how a run ended, and where it can go on after a reopening.
@@ -69,4 +88,7 @@ type mailbox struct {
 }
 
 // New gives the state of a run that has not started.
-func New() *State { return &State{} }
+func New() *State { return NewWith(Options{}) }
+
+// NewWith is New with options.
+func NewWith(o Options) *State { return &State{limit: o.HistoryLimit} }

@@ -18,7 +18,11 @@ type turn struct {
 	out     []history.Event
 	fuel    int
 	current *strand
-	over    bool // the run has ended
+	over    bool    // the run has ended
+	spent   int     // events that the commit holds from generations before this one
+	replay  bool    // stop at every quiet point: the record says whether the generation ends there
+	held    *strand // what goes on after the quiet point that the turn stopped at
+	passed  *strand // the strand that has just gone on there
 }
 
 func (t *turn) emit(e history.Event) { t.out = append(t.out, e) }
@@ -30,28 +34,37 @@ func (t *turn) wake(st *strand) {
 	}
 }
 
-// run lets ready strands run until all wait or the run has ended.
+// run lets ready strands run until all wait, the run has ended, or the turn stops at a quiet point.
 func (t *turn) run() {
 	s := t.s
-	for next := 0; !t.over; next++ {
-		if next == len(s.ready) {
+	for !t.over && t.held == nil {
+		if len(s.ready) == 0 {
 			s.ready = nil
 			return
 		}
-		st := s.ready[next]
-		s.ready[next] = nil
+		st := s.ready[0]
+		s.ready[0] = nil
+		s.ready = s.ready[1:]
 		t.runStrand(st)
-		if t.over {
-			s.ready = s.ready[min(next+1, len(s.ready)):] // they go on after a reopening
-		}
 	}
+}
+
+// resume goes on after a quiet point.
+func (t *turn) resume() {
+	st := t.held
+	t.held, t.passed = nil, st
+	t.runStrand(st)
+	t.run()
 }
 
 func (t *turn) runStrand(st *strand) {
 	t.current = st
 	for !st.dead && !t.over && st.wait.kind == waitNothing {
-		if t.fuel -= stepsPerFrame; t.fuel < 0 || len(t.out) > maxEvents {
+		if t.fuel -= stepsPerFrame; t.fuel < 0 || len(t.out)+t.spent > maxEvents {
 			t.exceed(st)
+			break
+		}
+		if t.boundary(st) {
 			break
 		}
 		switch {
@@ -98,9 +111,7 @@ func (t *turn) exceed(st *strand) {
 func (t *turn) take(st *strand) {
 	d := st.got
 	st.got = nil
-	if d.cancel != noTimer {
-		t.emit(history.TimerCancelled{TimerID: d.cancel})
-	}
+	t.settleTimer(d)
 	if d.failure != nil {
 		t.fail(st, *d.failure)
 		return

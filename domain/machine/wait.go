@@ -76,13 +76,17 @@ func (b *mailbox) add(st *strand) {
 	b.waiting[at] = st
 }
 
+func (st *strand) waitsAt(signal string) bool {
+	return !st.dead && st.wait.kind == waitSignal && st.wait.name == signal
+}
+
 // first takes the strand that is served next; nil when none waits. A strand that no longer waits here is passed over.
 func (b *mailbox) first() *strand {
 	for len(b.waiting) > 0 {
 		st := b.waiting[0]
 		b.waiting[0] = nil
 		b.waiting = b.waiting[1:]
-		if !st.dead && st.wait.kind == waitSignal && st.wait.name == b.name {
+		if st.waitsAt(b.name) {
 			return st
 		}
 	}
@@ -111,8 +115,16 @@ func (t *turn) cancelWait(st *strand, reason string) {
 		t.emit(history.ChildCancelled{Child: w.id, Reason: reason})
 	case waitNothing, waitParts:
 	}
-	if st.got != nil && st.got.cancel != noTimer {
-		t.emit(history.TimerCancelled{TimerID: st.got.cancel})
+	if st.got != nil {
+		t.settleTimer(st.got)
+		st.got = nil
 	}
-	st.got = nil
+}
+
+// settleTimer cancels the timer that has lost against a signal.
+func (t *turn) settleTimer(d *delivery) {
+	if d.cancel != noTimer {
+		t.s.owed--
+		t.emit(history.TimerCancelled{TimerID: d.cancel})
+	}
 }
