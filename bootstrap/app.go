@@ -53,6 +53,7 @@ type App struct {
 	engine     *engine.Engine
 	dispatcher *actions.Dispatcher
 	wheel      *timers.Wheel
+	couriers   *engine.Couriers
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -118,12 +119,13 @@ func (a *App) build(st store, parts Parts) error {
 	bodies := actions.Bodies(c.ActionsDeclaredBodies)
 	gate := actions.NewGate(bodies, actions.Limits{InFlight: c.LimitMaxInFlight})
 	a.engine = engine.New(engine.Deps{Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
-		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns})
+		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit})
 	reader := engine.NewReader(a.engine, st)
 	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
 	a.dispatcher = actions.New(actions.Deps{Engine: a.engine, Gate: gate, Tasks: st, Events: st, Plans: catalogue, Executor: run, Transcript: publisher,
 		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval})
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
+	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
 	a.Runs = runs.New(runs.Deps{Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
 		IDs: a.ids, Limits: runs.Limits{PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
 			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval},
@@ -175,6 +177,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.Lost = lost
 	a.begin(ctx, "dispatcher", a.dispatcher.Run)
 	a.begin(ctx, "timers", a.wheel.Run)
+	a.begin(ctx, "couriers", a.couriers.Run)
 	return nil
 }
 
@@ -205,6 +208,7 @@ func (a *App) halt() error {
 // Close gives running attempts the grace, parks the rest, and frees the store. It is called once.
 func (a *App) Close(ctx context.Context, grace time.Duration) error {
 	var errs []error
+	a.Authoring.Drain()
 	if len(a.stops) > 0 {
 		errs = append(errs, a.dispatcher.Drain(ctx, grace))
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	EngineQueryTimeout time.Duration
 	EnginePollInterval time.Duration
 	EngineLostAttempts int
+	EngineHistoryLimit int
 
 	LimitPayloadBytes         int64
 	LimitMaxInFlight          int
@@ -110,6 +111,7 @@ func keys() []key { //nolint:funlen // a flat table
 		{name: "engine.query_timeout", kind: kindDuration, def: "10s", min: 1, max: int64(30 * time.Second), doc: "bound of one query", field: func(c *Config) any { return &c.EngineQueryTimeout }},
 		{name: "engine.poll_interval", kind: kindDuration, def: "1s", min: 1, max: int64(30 * time.Second), doc: "the longest that a lost wake-up can cost", field: func(c *Config) any { return &c.EnginePollInterval }},
 		{name: "engine.lost_attempts", kind: kindInt, def: "5", min: 1, doc: "lost attempts in a row before an activity fails", field: func(c *Config) any { return &c.EngineLostAttempts }},
+		{name: "engine.history_limit", kind: kindInt, def: "10000", min: 20, doc: "events of one run before it goes on as a new generation", field: func(c *Config) any { return &c.EngineHistoryLimit }},
 		{name: "limits.payload_bytes", kind: kindSize, def: "2MiB", min: 1 << 10, doc: "one JSON value: input, result, signal payload", field: func(c *Config) any { return &c.LimitPayloadBytes }},
 		{name: "limits.max_in_flight_activities", kind: kindInt, def: "256", min: 1, doc: "attempts that run at the same time on this server", field: func(c *Config) any { return &c.LimitMaxInFlight }},
 		{name: "limits.pending_signals", kind: kindInt, def: "100000", min: 1, doc: "signals that one run may hold unconsumed", field: func(c *Config) any { return &c.LimitPendingSignals }},

@@ -1,12 +1,13 @@
 package actions
 
 import (
+	"context"
+
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/run"
-	"context"
 )
 
 // claim records the start of a waiting task that holds a slot, and runs it. Whatever it finds changed meanwhile (the run

@@ -1,15 +1,16 @@
 package actions
 
 import (
-	"aion/application/engine"
-	"aion/application/transcripts"
-	"aion/domain/deployment"
-	"aion/ports"
 	"context"
 	"log/slog"
 	"runtime/pprof"
 	"sync"
 	"time"
+
+	"aion/application/engine"
+	"aion/application/transcripts"
+	"aion/domain/deployment"
+	"aion/ports"
 )
 
 // plans gives the loaded version with a content hash.

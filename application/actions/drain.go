@@ -1,12 +1,13 @@
 package actions
 
 import (
-	"aion/domain"
-	"aion/ports"
 	"context"
 	"errors"
 	"sync"
 	"time"
+
+	"aion/domain"
+	"aion/ports"
 )
 
 // parked gathers what went wrong while attempts were parked.

@@ -1,16 +1,17 @@
 package actions
 
 import (
-	"aion/domain/action"
-	"aion/domain/awl/plan"
-	"aion/domain/deployment"
-	"aion/domain/history"
-	"aion/ports"
 	"context"
 	"fmt"
 	"runtime/debug"
 	"runtime/pprof"
 	"time"
+
+	"aion/domain/action"
+	"aion/domain/awl/plan"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/ports"
 )
 
 // begin runs an attempt whose start was recorded by the commit that scheduled it. It is registered before anything else

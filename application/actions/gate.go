@@ -1,10 +1,11 @@
 package actions
 
 import (
+	"sync"
+
 	"aion/domain"
 	"aion/domain/awl/plan"
 	"aion/domain/history"
-	"sync"
 )
 
 // Bodies says what the server does with declared bodies.

@@ -1,9 +1,10 @@
 package actions
 
 import (
+	"slices"
+
 	"aion/application/engine"
 	"aion/domain"
-	"slices"
 )
 
 // waitingTasks bounds the tasks that wait in memory, about 300 bytes each. More of them wait in the store.

@@ -1,12 +1,13 @@
 package actions
 
 import (
+	"context"
+	"sync"
+
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/action"
 	"aion/domain/history"
-	"context"
-	"sync"
 )
 
 // recoverAtOnce bounds the lost attempts that are recorded side by side.

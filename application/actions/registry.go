@@ -1,11 +1,12 @@
 package actions
 
 import (
-	"aion/domain"
-	"aion/ports"
 	"context"
 	"errors"
 	"sync"
+
+	"aion/domain"
+	"aion/ports"
 )
 
 // The reasons for which an attempt cannot be registered.

@@ -1,10 +1,11 @@
 package actions
 
 import (
-	"aion/application/engine"
-	"aion/domain/history"
 	"context"
 	"time"
+
+	"aion/application/engine"
+	"aion/domain/history"
 )
 
 // loadTasks is how many due tasks one reading asks for, beyond those that nobody here serves; a row carries its input.

@@ -1,13 +1,14 @@
 package actions
 
 import (
+	"context"
+	"time"
+
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/run"
-	"context"
-	"time"
 )
 
 // The pauses between two tries to record a verdict while the store is away.

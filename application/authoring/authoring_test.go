@@ -1,17 +1,18 @@
 package authoring_test
 
 import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
 	"aion/adapters/memory"
 	"aion/application/authoring"
 	"aion/application/deployments"
 	"aion/domain"
 	"aion/domain/access"
 	"aion/test/fake"
-	"context"
-	"strings"
-	"sync"
-	"testing"
-	"time"
 )
 
 const hello = `//! Greet one name.

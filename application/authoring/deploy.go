@@ -1,6 +1,10 @@
 package authoring
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/awl"
@@ -8,15 +12,12 @@ import (
 	"aion/domain/awl/plan"
 	"aion/domain/deployment"
 	"aion/domain/document"
-	"context"
-	"fmt"
-	"time"
 )
 
 // Deploy checks, compiles, packages and deploys exactly one saved revision; it needs the deploy grant. Another hash than
 // the present one is refused (RevisionMismatch), a document with errors too (CheckRefused). New runs get the new version.
 func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployRequest) (Deployed, error) {
-	if err := who.MayDeploy(); err != nil {
+	if err := s.mayWrite(who); err != nil {
 		return Deployed{}, err
 	}
 	p, err := document.ParsePath(req.Path)
@@ -39,7 +40,7 @@ func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployReque
 // DeploySource deploys a text that is in no workspace, with its imports; it needs the deploy grant. Name stands as the
 // document path.
 func (s *Service) DeploySource(ctx context.Context, who access.Caller, req SourceRequest) (Deployed, error) {
-	if err := who.MayDeploy(); err != nil {
+	if err := s.mayWrite(who); err != nil {
 		return Deployed{}, err
 	}
 	if len(req.Source) > document.MaxBytes {

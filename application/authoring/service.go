@@ -3,14 +3,16 @@
 package authoring
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
+
 	"aion/application/deployments"
 	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/awl"
 	"aion/domain/document"
 	"aion/ports"
-	"context"
-	"errors"
 )
 
 // Service answers for the documents of the workspace. It is safe for concurrent use.
@@ -19,6 +21,21 @@ type Service struct {
 	deployments *deployments.Service
 	clock       ports.Clock
 	ids         ports.IDs
+	draining    atomic.Bool
+}
+
+// Drain closes the door for saves and deploys: the server shuts down. Reads and checks go on.
+func (s *Service) Drain() { s.draining.Store(true) }
+
+// mayWrite authorises a caller for a change.
+func (s *Service) mayWrite(who access.Caller) error {
+	if err := who.MayDeploy(); err != nil {
+		return err
+	}
+	if s.draining.Load() {
+		return domain.Unavailable("ShuttingDown", "the server is shutting down; repeat the call later", nil)
+	}
+	return nil
 }
 
 // New gives a service over a workspace.
@@ -89,7 +106,7 @@ var errMoved = errors.New("the document was written meanwhile")
 // Save writes a document, checked or not, and keeps the one before it as a revision; it needs the deploy grant. With an
 // expected hash the save is refused (RevisionMismatch) when the document is not what the caller has read.
 func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) (Saved, error) {
-	if err := who.MayDeploy(); err != nil {
+	if err := s.mayWrite(who); err != nil {
 		return Saved{}, err
 	}
 	p, err := document.ParsePath(req.Path)

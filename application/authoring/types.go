@@ -1,9 +1,10 @@
 package authoring
 
 import (
+	"time"
+
 	"aion/domain/awl"
 	"aion/domain/document"
-	"time"
 )
 
 // Document is one saved document with its text.

@@ -1,10 +1,11 @@
 package deployments
 
 import (
-	"aion/domain/deployment"
 	"container/list"
 	"sync"
 	"time"
+
+	"aion/domain/deployment"
 )
 
 // cachedContracts bounds the loaded plans that are kept; a plan of a large document takes a few hundred KiB.

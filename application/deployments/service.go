@@ -3,14 +3,15 @@
 package deployments
 
 import (
-	"aion/domain"
-	"aion/domain/access"
-	"aion/domain/deployment"
-	"aion/ports"
 	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/deployment"
+	"aion/ports"
 )
 
 // Deps is what the service needs. RouteAge bounds how long a route read from the store is believed (1 s when zero):

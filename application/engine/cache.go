@@ -1,12 +1,13 @@
 package engine
 
 import (
+	"container/list"
+	"sync"
+
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/domain/machine"
 	"aion/domain/run"
-	"container/list"
-	"sync"
 )
 
 // entry is a folded workflow. It belongs to the cache or to the one turn that took it out.

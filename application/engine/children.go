@@ -1,16 +1,18 @@
 package engine
 
 import (
-	"aion/domain"
-	"aion/domain/deployment"
-	"aion/domain/history"
-	"aion/domain/run"
-	"aion/ports"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
+
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/domain/run"
+	"aion/ports"
 )
 
 // routes gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).
@@ -249,16 +251,19 @@ func told(m history.Message, end run.ChildEnd) Decision {
 		if v.State == nil && v.Run.Status() != history.Paused {
 			return Change{}, v.Run.NoLiveExecution()
 		}
-		var fact history.Event
-		switch {
-		case end.Completed == nil:
-			fact = *end.Failed
-		case v.Contract != nil:
-			fact = v.Contract.JudgeChild(v.Run.ChildType(end.Parent.Child), *end.Completed)
-		default:
-			fact = *end.Completed
+		if end.Failed != nil {
+			return Change{Facts: []history.Event{*end.Failed}}, nil
 		}
-		return Change{Facts: []history.Event{fact}}, nil
+		done := *end.Completed
+		if v.Contract != nil {
+			if misfit := v.Contract.JudgeChild(v.Run.ChildType(done.Child), done.Result); misfit != "" {
+				return Change{Facts: []history.Event{history.ChildFailed{
+					Child: done.Child, Outcome: done.Outcome,
+					Failure: &history.Failure{Code: action.CodeResultInvalid, Message: misfit},
+				}}}, nil
+			}
+		}
+		return Change{Facts: []history.Event{done}}, nil
 	}
 }
 

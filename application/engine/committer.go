@@ -1,10 +1,11 @@
 package engine
 
 import (
-	"aion/domain/history"
-	"aion/ports"
 	"context"
 	"sync"
+
+	"aion/domain/history"
+	"aion/ports"
 )
 
 // The bounds of one transaction: under load one fsync serves this many commits, and a reader of the store waits for at

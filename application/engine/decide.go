@@ -1,12 +1,13 @@
 package engine
 
 import (
+	"time"
+
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/domain/machine"
 	"aion/domain/run"
-	"time"
 )
 
 // View is a workflow as it stands when its turn comes. It is valid during the call that it is handed to and must be

@@ -1,17 +1,18 @@
 package engine
 
 import (
-	"aion/domain"
-	"aion/domain/awl/plan"
-	"aion/domain/deployment"
-	"aion/domain/history"
-	"aion/ports"
 	"context"
 	"log/slog"
 	"runtime"
 	"runtime/pprof"
 	"sync"
 	"sync/atomic"
+
+	"aion/domain"
+	"aion/domain/awl/plan"
+	"aion/domain/deployment"
+	"aion/domain/history"
+	"aion/ports"
 )
 
 // plans gives the loaded version with a content hash, or refuses it (VersionNotFound, StoreFault).
@@ -40,6 +41,9 @@ type Deps struct {
 	Owner     string
 	Workers   int
 	CacheRuns int
+	// HistoryLimit is how many events a run records before it goes on as a new generation at the next quiet point (10,000
+	// when zero).
+	HistoryLimit int
 }
 
 // Engine handles facts. It is safe for concurrent use; calls are answered while Run runs.
@@ -59,6 +63,9 @@ func New(d Deps) *Engine {
 	}
 	if d.CacheRuns <= 0 {
 		d.CacheRuns = 10_000
+	}
+	if d.HistoryLimit <= 0 {
+		d.HistoryLimit = 10_000
 	}
 	return &Engine{deps: d, boxes: newMailboxes(), cache: newCache(d.CacheRuns), committer: newCommitter(d.Events), outbox: newOutbox()}
 }

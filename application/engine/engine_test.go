@@ -1,6 +1,15 @@
 package engine_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/adapters/memory"
 	"aion/adapters/system"
 	"aion/application/engine"
@@ -11,14 +20,6 @@ import (
 	"aion/domain/machine"
 	"aion/domain/run"
 	"aion/test/fake"
-	"context"
-	"fmt"
-	"log/slog"
-	"sync"
-	"sync/atomic"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 type realtime struct{}
@@ -326,6 +327,39 @@ func TestPanicOfALookIsItsOwn(t *testing.T) {
 		}
 		if _, err := e.Do(context.Background(), wid, signal("1")); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A look that waits behind a change is not shown the change before that is durable.
+func TestLookBehindAChangeWaitsForItsCommit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		backend, c := memory.New(realtime{}), waiting(t)
+		store := fake.NewStore(backend)
+		e := newReplica(store, c, "a")
+		defer e.stop()
+		if _, err := e.Do(context.Background(), wid, start(c, nil)); err != nil {
+			t.Fatal(err)
+		}
+		hold := make(chan struct{})
+		store.Script(fake.Fault{Op: "Append", Call: 1, Hold: hold}, fake.Fault{Op: "Append", Call: 2, When: fake.Before})
+		var wait sync.WaitGroup
+		for i := range 2 { // the second one waits in the box, and its commit will fail
+			wait.Go(func() { _, _ = e.Do(context.Background(), wid, signal(fmt.Sprint(i))) })
+			synctest.Wait()
+		}
+		var seen, durable history.Seq
+		wait.Go(func() {
+			if err := e.Look(context.Background(), wid, func(v engine.View) error { seen = v.Run.Head(); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		close(hold)
+		wait.Wait()
+		if durable = history.Seq(len(replay(t, backend, c))); seen != durable {
+			t.Errorf("seen %d, durable %d", seen, durable)
 		}
 	})
 }

@@ -1,9 +1,10 @@
 package engine
 
 import (
+	"context"
+
 	"aion/domain"
 	"aion/domain/history"
-	"context"
 )
 
 // fault pauses the run whose one item made the machine panic. The fact of the item is recorded behind the pause, where it

@@ -1,15 +1,16 @@
 package engine
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/domain/machine"
 	"aion/domain/run"
-	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
 )
 
 // foldPage is how many events are read at a time when a history is folded.
@@ -24,12 +25,24 @@ func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*e
 	if fresh {
 		return &entry{}, nil
 	}
-	rows, err := e.deps.Index.Runs(ctx, id)
-	if err != nil || len(rows) == 0 {
-		return &entry{}, err
+	for {
+		rows, err := e.deps.Index.Runs(ctx, id)
+		if err != nil || len(rows) == 0 {
+			return &entry{}, err
+		}
+		ent, err := e.read(ctx, id, rows[len(rows)-1])
+		if !errors.Is(err, errNextRun) {
+			return ent, err
+		}
 	}
-	latest := rows[len(rows)-1]
-	ent := &entry{run: run.New(latest.Namespace, latest.Generation)}
+}
+
+// errNextRun says that another server opened the next generation while the history was read.
+var errNextRun = errors.New("the next run has begun")
+
+// read folds the latest run.
+func (e *Engine) read(ctx context.Context, id domain.WorkflowID, latest history.RunRow) (ent *entry, err error) {
+	ent = &entry{run: run.New(latest.Namespace, latest.Generation)}
 	if latest.Status.Terminal() {
 		return ent, e.fold(ctx, id, ent, latest.FirstSeq) // nothing follows, so the machine is not asked
 	}
@@ -49,7 +62,7 @@ func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*e
 func (e *Engine) fold(ctx context.Context, id domain.WorkflowID, ent *entry, from history.Seq) error {
 	var replay *replayer
 	if ent.contract != nil {
-		replay = newReplayer(ent.contract)
+		replay = newReplayer(ent.contract, e.deps.HistoryLimit)
 	}
 	for {
 		page, err := e.deps.Events.History(ctx, id, from, foldPage)
@@ -57,6 +70,9 @@ func (e *Engine) fold(ctx context.Context, id domain.WorkflowID, ent *entry, fro
 			return err
 		}
 		for _, rec := range page {
+			if ent.run.ID() != "" && rec.RunID != ent.run.ID() {
+				return errNextRun
+			}
 			if err := ent.run.Apply(rec, nil); err != nil {
 				return err
 			}
@@ -85,8 +101,8 @@ type replayer struct {
 	stack string
 }
 
-func newReplayer(c *deployment.Contract) *replayer {
-	return &replayer{inner: machine.NewReplayer(c.Plan)}
+func newReplayer(c *deployment.Contract, limit int) *replayer {
+	return &replayer{inner: machine.NewReplayerWith(c.Plan, machine.Options{HistoryLimit: limit})}
 }
 
 func (r *replayer) feed(rec history.Recorded) {

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"aion/domain"
 	"context"
 	"sync"
+
+	"aion/domain"
 )
 
 // item is one call that waits for its turn: exactly one of decide and look is set.

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"aion/domain"
-	"aion/domain/history"
 	"slices"
 	"sync"
 	"time"
+
+	"aion/domain"
+	"aion/domain/history"
 )
 
 // Offer is what a commit asks of those who run attempts: a closed set.
@@ -130,6 +131,16 @@ func (o *Outbox) commit(t *turn) {
 	notify(o.tasks, tasks)
 	notify(o.timers, timers)
 	notify(o.messages, messages)
+}
+
+// doubt says that a commit which seemed to fail may have happened: the rows of the store tell.
+func (o *Outbox) doubt(now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.missed, o.earliest = true, now
+	notify(o.tasks, true)
+	notify(o.timers, true)
+	notify(o.messages, true)
 }
 
 // queue offers an open activity that waits for its start.

@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"context"
+
 	"aion/domain"
 	"aion/domain/history"
 	"aion/domain/run"
 	"aion/ports"
-	"context"
 )
 
 // Reader shows runs: the latest one of a workflow that goes on from the engine's state, any other one folded from its

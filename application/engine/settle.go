@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"aion/domain"
 	"errors"
+
+	"aion/domain"
 )
 
 // lostRaces is how often a change is decided again on the history that overtook it, before its caller is told.
@@ -11,6 +12,7 @@ const lostRaces = 5
 // settled ends a turn whose commit was stored or refused. It runs on the committer and waits for nothing.
 func (e *Engine) settled(t *turn, err error) {
 	if err == nil {
+		e.revokeOver(t)
 		e.outbox.commit(t)
 		e.deps.Watch.Changed(t.box.id)
 		e.finish(t, nil)
@@ -26,8 +28,22 @@ func (e *Engine) settled(t *turn, err error) {
 		t.items = append(t.items[:t.begins], t.items[t.begins+1:]...)
 		e.again(t, err)
 	default:
+		e.outbox.doubt(e.now())
 		e.finish(t, err)
 	}
+}
+
+// revokeOver gives the slots back of attempts that were granted and cancelled in one commit: nothing of them begins.
+func (e *Engine) revokeOver(t *turn) {
+	kept := t.granted[:0]
+	for _, key := range t.granted {
+		if t.entry.run.ID() == key.RunID && t.entry.run.AttemptOpen(key.ActivityID, key.Attempt) {
+			kept = append(kept, key)
+			continue
+		}
+		e.deps.Admission.Revoke(key)
+	}
+	t.granted = kept
 }
 
 // again puts the items of a turn that lost its race back to the head of their box.

@@ -1,15 +1,16 @@
 package engine
 
 import (
-	"aion/domain"
-	"aion/domain/history"
-	"aion/domain/machine"
-	"aion/domain/run"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"aion/domain"
+	"aion/domain/history"
+	"aion/domain/machine"
+	"aion/domain/run"
 )
 
 // The bounds of what one turn puts into one commit. A single change may pass them: it is never split.
@@ -168,7 +169,7 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 	if c.Begin != nil {
 		t.begins = len(t.items) - 1
 		t.entry.run = run.New(c.Begin.Namespace, 1)
-		t.entry.state, t.entry.contract = machine.New(), c.Begin.Contract
+		t.entry.state, t.entry.contract = e.newState(), c.Begin.Contract
 		t.commit.Started = c.Begin.Started
 	}
 	acts := len(t.acts.List)
@@ -218,9 +219,13 @@ func (e *Engine) generation(t *turn, at time.Time, started history.WorkflowStart
 	t.commit.Rows = append(t.commit.Rows, before.Row())
 	next := domain.RunID(domain.DeriveUUID(string(before.ID()), "next"))
 	t.entry.run = run.Next(before)
-	t.entry.state = machine.New()
+	t.entry.state = e.newState()
 	t.row = history.RunRow{}
 	return e.fact(t, at, next, started)
+}
+
+func (e *Engine) newState() *machine.State {
+	return machine.NewWith(machine.Options{HistoryLimit: e.deps.HistoryLimit})
 }
 
 // record pushes a fact that no machine sees.

@@ -1,10 +1,11 @@
 package runs
 
 import (
+	"context"
+
 	"aion/application/engine"
 	"aion/domain/access"
 	"aion/domain/history"
-	"context"
 )
 
 // Cancel records the cancellation of a run that has not ended, also when its plan is not loaded. The next read shows it;

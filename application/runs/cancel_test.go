@@ -1,6 +1,11 @@
 package runs_test
 
 import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/actions"
 	"aion/application/runs"
 	"aion/domain"
@@ -8,10 +13,6 @@ import (
 	"aion/domain/awl/plan"
 	"aion/domain/history"
 	"aion/ports"
-	"context"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // engine 9, actions 47

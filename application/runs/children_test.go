@@ -1,17 +1,18 @@
 package runs_test
 
 import (
-	"aion/application/runs"
-	"aion/domain"
-	"aion/domain/awl/plan"
-	"aion/domain/history"
-	"aion/test/fake"
 	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aion/application/runs"
+	"aion/domain"
+	"aion/domain/awl/plan"
+	"aion/domain/history"
+	"aion/test/fake"
 )
 
 // parentOf calls a child and ends with its result.
@@ -258,4 +259,26 @@ func childLife(t *testing.T, fault fake.Fault) (struck bool) {
 	}
 	t.Fatal("the run does not end")
 	return false
+}
+
+// report 28: a child whose parent was cancelled before it was started is not started.
+func TestChildOfACancelledParentIsNotStarted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, instant, parentOf("mother", "kid"), oneStep("kid", nil))
+		defer w.stop()
+		synctest.Wait()
+		hold := make(chan struct{})
+		w.store.Script(fake.Fault{Op: "Pending", Call: 1, Hold: hold})
+		s := w.start("mother")
+		if _, err := w.runs.Cancel(context.Background(), operator, runs.CancelRequest{Ref: refOf(s)}); err != nil {
+			t.Fatal(err)
+		}
+		close(hold)
+		time.Sleep(time.Minute)
+		page, err := w.runs.List(context.Background(), operator, runs.ListRequest{Namespace: "default"})
+		if err != nil || len(page.Runs) != 1 {
+			t.Errorf("%d runs, %v", len(page.Runs), err)
+		}
+	})
 }

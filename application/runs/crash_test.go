@@ -1,6 +1,13 @@
 package runs_test
 
 import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/action"
@@ -8,12 +15,6 @@ import (
 	"aion/domain/history"
 	"aion/ports"
 	"aion/test/fake"
-	"context"
-	"fmt"
-	"sync"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // crashy is a run that meets everything: a retry, a fan-out, a wait with a timeout, a signal.

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/access"
@@ -10,7 +12,6 @@ import (
 	"aion/domain/machine"
 	"aion/domain/run"
 	"aion/domain/transcript"
-	"context"
 )
 
 // How much describe lists.

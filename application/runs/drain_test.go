@@ -1,6 +1,13 @@
 package runs_test
 
 import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/actions"
 	"aion/application/runs"
 	"aion/domain"
@@ -8,12 +15,6 @@ import (
 	"aion/domain/history"
 	"aion/domain/transcript"
 	"aion/ports"
-	"context"
-	"sync"
-	"sync/atomic"
-	"testing"
-	"testing/synctest"
-	"time"
 
 	"pgregory.net/rapid"
 )

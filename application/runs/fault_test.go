@@ -1,6 +1,14 @@
 package runs_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/action"
@@ -8,11 +16,6 @@ import (
 	"aion/domain/history"
 	"aion/ports"
 	"aion/test/fake"
-	"context"
-	"strings"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // report 16, engine 8: verdicts wait for a store that is away and are not forgotten.
@@ -227,4 +230,41 @@ func TestExecutorThatPanicsLosesItsAttempt(t *testing.T) {
 			t.Errorf("%s", d.Status)
 		}
 	})
+}
+
+// liar is a store whose n-th commit becomes durable and is reported as failed: an answer that got lost.
+type liar struct {
+	fake.Backend
+	calls, lie atomic.Int64
+}
+
+func (l *liar) Append(ctx context.Context, commits []history.Commit) []error {
+	errs := l.Backend.Append(ctx, commits)
+	if l.calls.Add(1) == l.lie.Load() {
+		for i := range errs {
+			errs[i] = domain.Unavailable("StoreUnavailable", "the answer got lost", nil)
+		}
+	}
+	return errs
+}
+
+// engine 11: a commit whose answer got lost is found out, whichever it is: nothing is done twice and nothing stands still.
+func TestCommitWhoseAnswerGotLostIsFoundOut(t *testing.T) {
+	t.Parallel()
+	for n := int64(1); n <= 14; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			store := &liar{Backend: newStore()}
+			store.lie.Store(n)
+			p := crashy()
+			w := startWorld(t, store, settings{}, flakyOnce, p)
+			defer w.stop()
+			var id domain.WorkflowID
+			if !live(t, w, &id) {
+				t.Fatalf("commit %d: the run does not end", n)
+			}
+			events := w.history(id)
+			verify(t, p, events)
+			converged(t, fmt.Sprintf("commit %d", n), events)
+		})
+	}
 }

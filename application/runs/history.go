@@ -1,9 +1,10 @@
 package runs
 
 import (
+	"context"
+
 	"aion/domain/access"
 	"aion/domain/history"
-	"context"
 )
 
 // The pages of History.

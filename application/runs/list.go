@@ -1,15 +1,16 @@
 package runs
 
 import (
-	"aion/domain"
-	"aion/domain/access"
-	"aion/ports"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"aion/domain"
+	"aion/domain/access"
+	"aion/ports"
 )
 
 // The pages of List.

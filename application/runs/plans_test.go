@@ -1,11 +1,12 @@
 package runs_test
 
 import (
-	"aion/domain/action"
-	"aion/domain/awl/plan"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"aion/domain/action"
+	"aion/domain/awl/plan"
 )
 
 // The plans of these tests are built by hand, so that they hold exactly what each test is about.

@@ -1,12 +1,13 @@
 package runs
 
 import (
-	"aion/application/engine"
-	"aion/domain"
-	"aion/domain/access"
 	"context"
 	"errors"
 	"fmt"
+
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/access"
 )
 
 // Query asks a live run a question without changing it. A run that has ended, or whose plan is not loaded, answers none

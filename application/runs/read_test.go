@@ -1,6 +1,13 @@
 package runs_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/runs"
 	"aion/application/transcripts"
 	"aion/domain"
@@ -9,12 +16,6 @@ import (
 	"aion/domain/transcript"
 	"aion/ports"
 	"aion/test/fake"
-	"context"
-	"fmt"
-	"strings"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // report 58: pages give each run once while others start; the last has no cursor.
@@ -212,5 +213,21 @@ func TestTranscriptOfAnAttemptIsReadAndFollowed(t *testing.T) {
 		req.Attempt = 2
 		_, err = w.read.Read(context.Background(), operator, req)
 		wantRefusal(t, err, domain.CodeNotFound, "TranscriptNotFound", "never dispatched")
+	})
+}
+
+func FuzzCursorIsAcceptedOrRefused(f *testing.F) {
+	req := runs.ListRequest{Namespace: "default", Status: history.Running}
+	f.Add(runs.CursorAfter(req, ports.RunPosition{StartedAt: time.Unix(1, 0), RunID: "0198aaaa-0000-7000-8000-000000000001"}))
+	f.Add("")
+	f.Add("AAAA")
+	store := newStore()
+	service := runs.New(runs.Deps{Index: store, Events: store})
+	f.Fuzz(func(t *testing.T, cursor string) {
+		req := req
+		req.Cursor = cursor
+		if _, err := service.List(context.Background(), operator, req); err != nil && domain.CodeOf(err) != domain.CodeInvalidInput {
+			t.Errorf("%q: %v", cursor, err)
+		}
 	})
 }

@@ -1,9 +1,10 @@
 package runs_test
 
 import (
-	"aion/domain/history"
 	"testing"
 	"testing/synctest"
+
+	"aion/domain/history"
 
 	"github.com/google/go-cmp/cmp"
 )

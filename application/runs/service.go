@@ -3,6 +3,10 @@
 package runs
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/access"
@@ -10,9 +14,6 @@ import (
 	"aion/domain/history"
 	"aion/domain/run"
 	"aion/ports"
-	"context"
-	"fmt"
-	"time"
 )
 
 // catalogue gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).

@@ -1,15 +1,16 @@
 package runs
 
 import (
-	"aion/application/engine"
-	"aion/domain"
-	"aion/domain/access"
-	"aion/domain/history"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/history"
 )
 
 // Signal records a signal durably and tells where it stands in history. The name must be declared and the payload must

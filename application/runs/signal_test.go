@@ -1,17 +1,18 @@
 package runs_test
 
 import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/action"
 	"aion/domain/history"
 	"aion/ports"
-	"context"
-	"strings"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // gated completes an attempt when its channel is closed.

@@ -1,11 +1,6 @@
 package runs
 
 import (
-	"aion/application/engine"
-	"aion/domain"
-	"aion/domain/access"
-	"aion/domain/deployment"
-	"aion/domain/history"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +9,12 @@ import (
 	"regexp"
 	"time"
 	"unicode/utf8"
+
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/domain/deployment"
+	"aion/domain/history"
 )
 
 // The bounds of labels and keys.
@@ -66,7 +67,7 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 	if req.IdempotencyKey != "" {
 		begin.Started = &history.Idempotency{
 			Scope: scope, Key: req.IdempotencyKey, Request: digest, WorkflowID: id, RunID: begin.RunID,
-			ExpiresAt: s.Clock.Now().UTC().Add(s.Limits.IdempotencyRetention),
+			ExpiresAt: s.Clock.Now().UTC().Add(s.Limits.IdempotencyRetention), Task: req.Task,
 		}
 	}
 	receipt, err := do(ctx, id, started(who, id, asked, begin, signal))

@@ -1,16 +1,17 @@
 package runs_test
 
 import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+
 	"aion/adapters/memory"
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/awl/plan"
 	"aion/domain/history"
 	"aion/test/fake"
-	"context"
-	"sync"
-	"testing"
-	"testing/synctest"
 )
 
 func newStore() fake.Backend { return memory.New(realtime{}) }

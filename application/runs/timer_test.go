@@ -1,12 +1,13 @@
 package runs_test
 
 import (
-	"aion/domain"
-	"aion/domain/awl/plan"
-	"aion/domain/history"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aion/domain"
+	"aion/domain/awl/plan"
+	"aion/domain/history"
 )
 
 // engine 11 (fault matrix): after a stop that outlasts them, due timers fire at once, each once.

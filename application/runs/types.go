@@ -1,9 +1,10 @@
 package runs
 
 import (
+	"time"
+
 	"aion/domain"
 	"aion/domain/history"
-	"time"
 )
 
 // StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
@@ -15,6 +16,7 @@ type StartRequest struct {
 	IdempotencyKey string
 	Labels         map[string]string
 	Signal         *StartSignal // recorded in the commit of the start, before any step acts; nil: none
+	Task           string       // the MCP task that waits for the run and learns it in the same commit; needs a key; empty: none
 }
 
 // StartSignal is a signal that comes with a start.

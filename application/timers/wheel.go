@@ -2,20 +2,24 @@
 package timers
 
 import (
-	"aion/application/engine"
-	"aion/domain"
-	"aion/domain/history"
-	"aion/ports"
 	"context"
 	"log/slog"
 	"sync"
 	"time"
+
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/history"
+	"aion/ports"
 )
 
 // batch is how many due timers are fired side by side.
 const batch = 1024
 
-// aside bounds the timers that are left alone because their run cannot take them now.
+// restPolls is how many polls pass between two looks at the store when nothing is due and nothing was set.
+const restPolls = 30
+
+// asideMost bounds the timers that are left alone because their run cannot take them now.
 const asideMost = 10_000
 
 // Wheel fires due timers. A timer is never fired early by the time that its firing records, and one whose run cannot take
@@ -100,10 +104,10 @@ func (w *Wheel) next(ctx context.Context, now time.Time) time.Time {
 	case err != nil:
 		w.logger.Warn("the next timer cannot be read", "error", err)
 		return now.Add(w.poll)
-	case next.IsZero():
-		return now.Add(time.Hour)
-	case next.After(now):
+	case next.After(now) && next.Before(now.Add(restPolls*w.poll)):
 		return next
+	case next.IsZero() || next.After(now):
+		return now.Add(restPolls * w.poll)
 	default:
 		return now.Add(w.poll)
 	}

@@ -1,6 +1,13 @@
 package timers_test
 
 import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"aion/adapters/memory"
 	"aion/adapters/system"
 	"aion/application/engine"
@@ -10,12 +17,6 @@ import (
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/test/fake"
-	"context"
-	"log/slog"
-	"sync"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 type shelf struct{ contract *deployment.Contract }
@@ -58,6 +59,7 @@ type bench struct {
 	clock *fake.Clock
 	store *memory.Store
 	stop  func()
+	*engine.Engine
 }
 
 // newBench starts a sleeping workflow, with an engine and a wheel on a clock that stands.
@@ -71,6 +73,7 @@ func newBench(t *testing.T) *bench {
 		Events: b.store, Index: b.store, Plans: shelf{c}, Admission: nobody{}, Watch: system.NewWatch(), Clock: b.clock,
 		Logger: logger, Owner: "o",
 	})
+	b.Engine = e
 	wheel := timers.New(e, b.store, b.clock, logger, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -145,4 +148,29 @@ func TestTimerFiresOnceAndNeverEarlyWhateverTheClockDoes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A timer that is put to its run too early, or again, records nothing.
+func TestFireIsDecidedByTheRecordingClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.stop()
+		due, err := b.store.DueTimers(context.Background(), fake.Epoch.Add(time.Hour), 10)
+		if err != nil || len(due) != 1 {
+			t.Fatalf("%d timers, %v", len(due), err)
+		}
+		for _, c := range []struct {
+			after time.Duration
+			fires int
+		}{{59 * time.Second, 0}, {2 * time.Second, 1}, {0, 1}} {
+			b.clock.Advance(c.after)
+			if _, err := b.Do(context.Background(), wid, timers.Fire(due[0])); err != nil {
+				t.Fatal(err)
+			}
+			if at := b.fired(); len(at) != c.fires {
+				t.Errorf("after %s more: fired at %v", c.after, at)
+			}
+		}
+	})
 }

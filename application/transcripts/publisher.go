@@ -1,12 +1,13 @@
 package transcripts
 
 import (
-	"aion/domain"
-	"aion/domain/transcript"
-	"aion/ports"
 	"context"
 	"log/slog"
 	"time"
+
+	"aion/domain"
+	"aion/domain/transcript"
+	"aion/ports"
 )
 
 // Bounds of a stream (actions 7.4). A zero member is its default.

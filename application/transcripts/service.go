@@ -3,15 +3,16 @@
 package transcripts
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/history"
 	"aion/domain/run"
 	"aion/domain/transcript"
 	"aion/ports"
-	"context"
-	"fmt"
-	"time"
 )
 
 // attempts tells what history knows of the attempts of a run.

@@ -1,13 +1,15 @@
 package transcripts
 
 import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
 	"aion/domain"
 	"aion/domain/transcript"
 	"aion/ports"
-	"context"
-	"encoding/json"
-	"sync"
-	"time"
 )
 
 // The pauses between two tries to store a batch.
@@ -152,6 +154,7 @@ func (s *Stream) Close() {
 		}
 	}
 	s.cancel()
+	s.flusher.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) > 0 {
@@ -193,7 +196,7 @@ func (s *Stream) batch() (batch []transcript.Record, more bool) {
 		default:
 		}
 	}
-	return s.queue[:n:n], !closing || n < len(s.queue)
+	return slices.Clone(s.queue[:n]), !closing || n < len(s.queue) // a copy, because it is numbered while the queue grows
 }
 
 // hold waits for a batch to fill; true: the stream closes.

@@ -1,12 +1,6 @@
 package transcripts_test
 
 import (
-	"aion/adapters/memory"
-	"aion/adapters/system"
-	"aion/application/transcripts"
-	"aion/domain"
-	"aion/domain/transcript"
-	"aion/test/fake"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,6 +10,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aion/adapters/memory"
+	"aion/adapters/system"
+	"aion/application/transcripts"
+	"aion/domain"
+	"aion/domain/transcript"
+	"aion/test/fake"
 )
 
 type realtime struct{}

@@ -1,14 +1,14 @@
 package deployment
 
 import (
-	"aion/domain"
-	"aion/domain/action"
-	"aion/domain/awl/plan"
-	"aion/domain/history"
-	"aion/domain/schema"
 	"fmt"
 	"sort"
 	"strings"
+
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/awl/plan"
+	"aion/domain/schema"
 )
 
 // Contract is a loaded version: the decoded plan and what judges the values at its border. It is immutable and safe for
@@ -122,20 +122,18 @@ func (c *Contract) JudgeResult(queue, name string, result domain.Payload) action
 		fmt.Sprintf("the result of %s does not fit its declared type: %s", name, places(found)), nil)
 }
 
-// JudgeChild holds the success of a child against what the plan declares for its type: a misfit is the failure to record.
-func (c *Contract) JudgeChild(workflowType string, done history.ChildCompleted) history.Event {
+// JudgeChild holds the result of a child against what the plan declares for its type; misfit says what does not fit and is
+// empty when everything does.
+func (c *Contract) JudgeChild(workflowType string, result domain.Payload) (misfit string) {
 	s, ok := c.childs[workflowType]
 	if !ok {
-		return done
+		return ""
 	}
-	found := s.Validate(done.Result)
+	found := s.Validate(result)
 	if len(found) == 0 {
-		return done
+		return ""
 	}
-	return history.ChildFailed{Child: done.Child, Outcome: done.Outcome, Failure: &history.Failure{
-		Code:    action.CodeResultInvalid,
-		Message: fmt.Sprintf("the result of child %s does not fit its declared type: %s", workflowType, places(found)),
-	}}
+	return fmt.Sprintf("the result of child %s does not fit its declared type: %s", workflowType, places(found))
 }
 
 func rejected(typ, what string, found []schema.Violation) error {

@@ -28,6 +28,9 @@ type Idempotency struct {
 	WorkflowID domain.WorkflowID
 	RunID      domain.RunID
 	ExpiresAt  time.Time
+	// Task is the MCP task that waits for the run, or empty. It must be working and learns the run in the same change; the
+	// commit of any other fails whole with CodeIdempotencyConflict (type TaskEnded). It is no part of the record.
+	Task string
 }
 
 // Act is a row that makes the outside world act, written with the events that cause it: a closed set.

@@ -9,7 +9,7 @@ import (
 
 // DecodeEvent reads the members of an event of a named type. Unknown members are ignored here (Recorded.Data keeps them);
 // an unknown type and malformed members are refused by name.
-func DecodeEvent(typ string, data []byte) (Event, error) { //nolint:funlen,gocyclo // one case per event kind
+func DecodeEvent(typ string, data []byte) (Event, error) { // one case per event kind
 	switch typ {
 	case "WorkflowStarted":
 		return decode[WorkflowStarted](typ, data)
@@ -80,8 +80,10 @@ func DecodeEvent(typ string, data []byte) (Event, error) { //nolint:funlen,gocyc
 	case "SubflowLeft":
 		return decode[SubflowLeft](typ, data)
 	}
-	return nil, &domain.Error{Code: domain.CodeBackend, Type: "StoreFault",
-		Message: fmt.Sprintf("event type %q is not known to this version; run the version that wrote it", domain.Quote(typ, 64))}
+	return nil, &domain.Error{
+		Code: domain.CodeBackend, Type: "StoreFault",
+		Message: fmt.Sprintf("event type %q is not known to this version; run the version that wrote it", domain.Quote(typ, 64)),
+	}
 }
 
 func decode[E Event](typ string, data []byte) (Event, error) {

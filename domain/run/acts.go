@@ -1,9 +1,10 @@
 package run
 
 import (
+	"strconv"
+
 	"aion/domain"
 	"aion/domain/history"
-	"strconv"
 )
 
 // Acts collects the rows that events cause, in their order. A nil collector takes nothing: a stored history has its rows.

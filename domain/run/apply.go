@@ -1,10 +1,11 @@
 package run
 
 import (
-	"aion/domain/action"
-	"aion/domain/history"
 	"time"
 	"unique"
+
+	"aion/domain/action"
+	"aion/domain/history"
 )
 
 // held is the due time of tasks of a paused run: never, until it is resumed.
@@ -48,7 +49,7 @@ func (r *Run) order(e history.Recorded, ev history.Event) error {
 	return nil
 }
 
-func (r *Run) fold(e history.Recorded, ev history.Event, acts *Acts) error { //nolint:gocyclo // one case per event kind
+func (r *Run) fold(e history.Recorded, ev history.Event, acts *Acts) error { // one case per event kind
 	switch ev := ev.(type) {
 	case history.WorkflowStarted:
 		r.started(e, ev)

@@ -1,10 +1,11 @@
 package run
 
 import (
-	"aion/domain"
-	"aion/domain/history"
 	"bytes"
 	"encoding/json"
+
+	"aion/domain"
+	"aion/domain/history"
 )
 
 // The kinds of messages that one workflow leaves for another.

@@ -1,9 +1,10 @@
 package run
 
 import (
+	"fmt"
+
 	"aion/domain"
 	"aion/domain/history"
-	"fmt"
 )
 
 // WorkflowNotFound refuses a workflow that does not exist or belongs to another namespace: the same words for both.

@@ -1,12 +1,13 @@
 package run
 
 import (
-	"aion/domain"
-	"aion/domain/action"
-	"aion/domain/history"
 	"fmt"
 	"time"
 	"unique"
+
+	"aion/domain"
+	"aion/domain/action"
+	"aion/domain/history"
 )
 
 // Run is the fold of one run's events. It is owned by its caller and not safe for concurrent use.

@@ -1,13 +1,14 @@
 package run_test
 
 import (
+	"fmt"
+	"testing"
+	"time"
+
 	"aion/domain"
 	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/run"
-	"fmt"
-	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

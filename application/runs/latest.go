@@ -1,0 +1,31 @@
+package runs
+
+import (
+	"context"
+
+	"aion/application/engine"
+	"aion/domain"
+	"aion/domain/access"
+)
+
+// Latest shows the latest run of a workflow, without what it is doing now: less than Describe, and cheap to ask often.
+func (s *Service) Latest(ctx context.Context, who access.Caller, ref Ref) (Summary, error) {
+	l, err := s.locate(ctx, who, Ref{Namespace: ref.Namespace, WorkflowID: ref.WorkflowID})
+	if err != nil {
+		return Summary{}, err
+	}
+	sum := summary(l.row, nil, nil)
+	if !l.row.Status.Terminal() {
+		return sum, nil
+	}
+	err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
+		sum = summary(v.Run.Row(), v.Run.Result(), v.Run.Failure())
+		return nil
+	})
+	return sum, err
+}
+
+// Reach authorises a caller for a namespace as every call does, and gives its name.
+func (s *Service) Reach(_ context.Context, who access.Caller, namespace string) (domain.Namespace, error) {
+	return reach(who, namespace)
+}
