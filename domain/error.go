@@ -69,14 +69,18 @@ func Unavailable(typ, message string, cause error) error {
 
 // SequenceConflict says that a commit did not follow its workflow's head.
 func SequenceConflict(id WorkflowID, expected int64) error {
-	return &Error{Code: CodeSequenceConflict, Type: "SequenceConflict",
-		Message: fmt.Sprintf("workflow %s has moved on from event %d; repeat the call", id, expected)}
+	return &Error{
+		Code: CodeSequenceConflict, Type: "SequenceConflict",
+		Message: fmt.Sprintf("workflow %s has moved on from event %d; repeat the call", id, expected),
+	}
 }
 
 // NamespaceNotFound refuses a namespace that does not exist or has no possible name.
 func NamespaceNotFound(name string) error {
-	return &Error{Code: CodeNotFound, Type: "NamespaceNotFound",
-		Message: fmt.Sprintf("no namespace %q; ask your operator which namespace to use", Quote(name, 128))}
+	return &Error{
+		Code: CodeNotFound, Type: "NamespaceNotFound",
+		Message: fmt.Sprintf("no namespace %q; ask your operator which namespace to use", Quote(name, 128)),
+	}
 }
 
 // Quote cuts a foreign value to at most n characters of valid UTF-8, for use in a message.

@@ -77,8 +77,10 @@ var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 
 func parseUUID(what, s string) (string, error) {
 	if !uuidShape.MatchString(s) {
-		return "", &Error{Code: CodeInvalidInput, Type: "SchemaViolation",
-			Message: fmt.Sprintf("%s %q is not a UUID; pass one that an earlier answer gave, unchanged", what, Quote(s, 64))}
+		return "", &Error{
+			Code: CodeInvalidInput, Type: "SchemaViolation",
+			Message: fmt.Sprintf("%s %q is not a UUID; pass one that an earlier answer gave, unchanged", what, Quote(s, 64)),
+		}
 	}
 	return strings.ToLower(s), nil
 }

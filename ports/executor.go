@@ -29,15 +29,15 @@ type Execution struct {
 }
 
 // StopCause says why an attempt is stopped; it travels as the cause of the attempt's context.
-type StopCause string
+type StopCause string //nolint:errname // a cause of a context, not a refusal
 
 // The causes.
 const (
-	StopRunClosed StopCause = "run_closed"
-	StopCancelled StopCause = "cancelled"
-	StopDeadline  StopCause = "deadline"
-	StopDrain     StopCause = "drain"
-	StopClaimLost StopCause = "claim_lost"
+	StopRunClosed StopCause = "run_closed" //nolint:errname // see StopCause
+	StopCancelled StopCause = "cancelled"  //nolint:errname // see StopCause
+	StopDeadline  StopCause = "deadline"   //nolint:errname // see StopCause
+	StopDrain     StopCause = "drain"      //nolint:errname // see StopCause
+	StopClaimLost StopCause = "claim_lost" //nolint:errname // see StopCause
 )
 
 func (c StopCause) Error() string { return "attempt stopped: " + string(c) }

@@ -40,8 +40,10 @@ func (f *inputFlags) ask(p *Program, pl *plan.Plan) error {
 		for _, name := range missing {
 			list = append(list, fmt.Sprintf("%s: %s", name, typeName(pl, name)))
 		}
-		return &usage{message: fmt.Sprintf("workflow %s needs the input %s", pl.WorkflowType, strings.Join(list, ", ")),
-			hint: fmt.Sprintf("give it with -i %s=…", missing[0])}
+		return &usage{
+			message: fmt.Sprintf("workflow %s needs the input %s", pl.WorkflowType, strings.Join(list, ", ")),
+			hint:    fmt.Sprintf("give it with -i %s=…", missing[0]),
+		}
 	}
 	lines := bufio.NewScanner(p.In)
 	for _, name := range missing {
@@ -72,8 +74,10 @@ func describe(t *schema.Type) string {
 	if t.Name != "" {
 		return t.Name
 	}
-	names := map[schema.Kind]string{schema.Bool: "Bool", schema.Int: "Int", schema.Float: "Float", schema.String: "String", schema.Dir: "Dir",
-		schema.Record: "record", schema.Enum: "one of " + strings.Join(t.Variants, ", ")}
+	names := map[schema.Kind]string{
+		schema.Bool: "Bool", schema.Int: "Int", schema.Float: "Float", schema.String: "String", schema.Dir: "Dir",
+		schema.Record: "record", schema.Enum: "one of " + strings.Join(t.Variants, ", "),
+	}
 	if name, ok := names[t.Kind]; ok {
 		return name
 	}

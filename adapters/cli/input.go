@@ -49,15 +49,15 @@ func (f inputFlags) build(p *Program, pl *plan.Plan) (json.RawMessage, error) {
 	}
 	appended := map[string][]json.RawMessage{}
 	for _, m := range f.members {
-		name, value, list, err := parseMember(m, pl)
+		member, err := parseMember(m, pl)
 		if err != nil {
 			return nil, err
 		}
-		if list {
-			appended[name] = append(appended[name], value)
-			value = joinList(appended[name])
+		if member.element {
+			appended[member.name] = append(appended[member.name], member.value)
+			member.value = joinList(appended[member.name])
 		}
-		put(name, value)
+		put(member.name, member.value)
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -99,36 +99,43 @@ func readBounded(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxInputFile))
 }
 
-// parseMember reads `key=value`, `key:=JSON` or `key=@FILE`. list says that the value is one element of a list input.
-func parseMember(m string, pl *plan.Plan) (name string, value json.RawMessage, list bool, err error) {
+// member is one -i; element says that the value is one element of a list input.
+type member struct {
+	name    string
+	value   json.RawMessage
+	element bool
+}
+
+// parseMember reads `key=value`, `key:=JSON` or `key=@FILE`.
+func parseMember(m string, pl *plan.Plan) (member, error) {
 	name, text, ok := strings.Cut(m, "=")
 	if !ok {
-		return "", nil, false, &usage{message: fmt.Sprintf("-i %s: write -i name=value", m)}
+		return member{}, &usage{message: fmt.Sprintf("-i %s: write -i name=value", m)}
 	}
 	name, forced := strings.CutSuffix(name, ":")
 	typ, err := inputType(pl, name)
 	if err != nil {
-		return "", nil, false, err
+		return member{}, err
 	}
 	if forced {
 		if _, detail, ok := schema.ValidateJSON([]byte(text)); !ok {
-			return "", nil, false, &usage{message: fmt.Sprintf("-i %s: not JSON: %s", name, detail)}
+			return member{}, &usage{message: fmt.Sprintf("-i %s: not JSON: %s", name, detail)}
 		}
-		return name, json.RawMessage(text), false, nil
+		return member{name: name, value: json.RawMessage(text)}, nil
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
 		content, err := readBounded(file)
 		if err != nil {
-			return "", nil, false, fileRefusal("read", file, err)
+			return member{}, fileRefusal("read", file, err)
 		}
 		text = string(content)
 	}
 	if typ.Kind == schema.List && !strings.HasPrefix(strings.TrimSpace(text), "[") {
-		value, err = typed(name, text, unwrap(typ.Elem))
-		return name, value, true, err
+		value, err := typed(name, text, unwrap(typ.Elem))
+		return member{name: name, value: value, element: true}, err
 	}
-	value, err = typed(name, text, typ)
-	return name, value, false, err
+	value, err := typed(name, text, typ)
+	return member{name: name, value: value}, err
 }
 
 // inputType finds the declared type of an input; optionals count as their value's type.
@@ -163,7 +170,7 @@ func unwrap(t *schema.Type) *schema.Type {
 
 // typed turns the text of one value into JSON: text as it is, numbers and booleans parsed, everything else as JSON.
 func typed(name, text string, t *schema.Type) (json.RawMessage, error) {
-	switch t.Kind {
+	switch t.Kind { //nolint:exhaustive // every other kind is written as JSON
 	case schema.String, schema.Dir, schema.Enum:
 		quoted, err := json.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
 		return quoted, err

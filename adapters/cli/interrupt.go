@@ -6,11 +6,23 @@ import (
 	"sync/atomic"
 )
 
-// untilInterrupted gives a context that ends at the first SIGINT or SIGTERM with the cause errInterrupted. interrupted
-// counts the signals seen so far; stop ends the watch and waits for it.
-func (p *Program) untilInterrupted(parent context.Context) (ctx context.Context, interrupted func() int, stop func()) {
+// interruption watches for SIGINT and SIGTERM while a command runs.
+type interruption struct {
+	seen, exit atomic.Int64
+	stop       func() // ends the watch and waits for it
+}
+
+// count is the number of signals seen so far.
+func (i *interruption) count() int { return int(i.seen.Load()) }
+
+// status is the exit code of the first signal: 130 or 143.
+func (i *interruption) status() status { return status(i.exit.Load()) }
+
+// untilInterrupted gives a context that ends at the first signal with the cause errInterrupted.
+func (p *Program) untilInterrupted(parent context.Context) (context.Context, *interruption) {
 	ctx, cancel := context.WithCancelCause(parent)
-	var seen atomic.Int64
+	i := &interruption{}
+	i.exit.Store(130)
 	done := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -18,14 +30,17 @@ func (p *Program) untilInterrupted(parent context.Context) (ctx context.Context,
 			select {
 			case <-done:
 				return
-			case _, ok := <-p.Interrupts:
+			case signal, ok := <-p.Interrupts:
 				if !ok {
 					return
 				}
-				seen.Add(1)
+				if i.seen.Add(1) == 1 {
+					i.exit.Store(int64(signal.Exit))
+				}
 				cancel(errInterrupted)
 			}
 		}
 	})
-	return ctx, func() int { return int(seen.Load()) }, func() { close(done); watch.Wait(); cancel(nil) }
+	i.stop = func() { close(done); watch.Wait(); cancel(nil) }
+	return ctx, i
 }

@@ -48,8 +48,10 @@ func finish(ctx context.Context, p *Program, e *Engine, r runs.Summary) error {
 }
 
 func outcomeOf(s runs.Summary) outcome {
-	o := outcome{Namespace: string(s.Namespace), WorkflowID: string(s.WorkflowID), RunID: string(s.RunID), WorkflowType: s.WorkflowType,
-		Status: string(s.Status), Outcome: optional(s.Outcome), Route: optional(s.Route), Result: s.Result, StartedAt: s.StartedAt.Format(history.TimeLayout)}
+	o := outcome{
+		Namespace: string(s.Namespace), WorkflowID: string(s.WorkflowID), RunID: string(s.RunID), WorkflowType: s.WorkflowType,
+		Status: string(s.Status), Outcome: optional(s.Outcome), Route: optional(s.Route), Result: s.Result, StartedAt: s.StartedAt.Format(history.TimeLayout),
+	}
 	if s.Result == nil {
 		o.Result = json.RawMessage("null")
 	}

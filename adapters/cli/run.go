@@ -49,7 +49,7 @@ func newRunCommand(p *Program, g *globals) *cobra.Command {
 	flags.StringVar(&f.workflowID, "workflow-id", "", "a UUID of your own for the workflow")
 	flags.StringVar(&f.idempotencyKey, "idempotency-key", "", "the same key with the same input finds the run it started before")
 	flags.StringToStringVar(&f.labels, "label", nil, "a label, key=value; may be repeated")
-	f.followFlags.add(cmd)
+	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return f.run(cmd, p, g, args[0])
 	}
@@ -91,19 +91,28 @@ func (f *runFlags) run(cmd *cobra.Command, p *Program, g *globals, name string) 
 		return err
 	}
 	return f.own(cmd, p, g, view, func(ctx context.Context, e *Engine) (runs.Summary, error) {
-		return f.start(ctx, e, view, src, pl, input)
+		return f.start(ctx, e, view, job{src, pl, input})
 	})
 }
 
-func (f *runFlags) start(ctx context.Context, e *Engine, v *view, src source, pl *plan.Plan, input []byte) (runs.Summary, error) {
+// job is a checked document with its input.
+type job struct {
+	source
+	plan  *plan.Plan
+	input []byte
+}
+
+func (f *runFlags) start(ctx context.Context, e *Engine, v *view, j job) (runs.Summary, error) {
 	who := access.Operator("")
-	deployed, err := e.Authoring.DeploySource(ctx, who, authoring.SourceRequest{Name: src.name, Source: src.text, Imports: src.imported()})
+	deployed, err := e.Authoring.DeploySource(ctx, who, authoring.SourceRequest{Name: j.name, Source: j.text, Imports: j.imported()})
 	if err != nil {
 		return runs.Summary{}, err
 	}
 	v.note("deployed", "%s   %s", deployed.WorkflowType, deployed.ContentHash[:8])
-	started, err := e.Runs.Start(ctx, who, runs.StartRequest{Namespace: e.Namespace, WorkflowType: pl.WorkflowType, Input: input,
-		WorkflowID: f.workflowID, IdempotencyKey: f.idempotencyKey, Labels: f.labels})
+	started, err := e.Runs.Start(ctx, who, runs.StartRequest{
+		Namespace: e.Namespace, WorkflowType: j.plan.WorkflowType, Input: j.input,
+		WorkflowID: f.workflowID, IdempotencyKey: f.idempotencyKey, Labels: f.labels,
+	})
 	if err != nil {
 		return runs.Summary{}, err
 	}
@@ -114,17 +123,19 @@ func (f *runFlags) start(ctx context.Context, e *Engine, v *view, src source, pl
 // own opens an engine in this process, begins with the run that begin names, follows it, and closes the engine however
 // that ends.
 func (f *followFlags) own(cmd *cobra.Command, p *Program, g *globals, v *view, begin func(context.Context, *Engine) (runs.Summary, error)) (err error) {
-	ctx, interrupted, stop := p.untilInterrupted(cmd.Context())
-	defer stop()
+	ctx, interrupted := p.untilInterrupted(cmd.Context())
+	defer interrupted.stop()
 	ephemeral := cmd.Flags().Lookup("ephemeral")
-	e, err := p.Backend.Open(ctx, Open{Flags: cmd.Flags(), Home: g.home, File: g.config, Verbose: g.verbose,
-		Ephemeral: ephemeral != nil && ephemeral.Value.String() == "true"})
+	e, err := p.Backend.Open(ctx, Open{
+		Flags: cmd.Flags(), Home: g.home, File: g.config, Verbose: g.verbose,
+		Ephemeral: ephemeral != nil && ephemeral.Value.String() == "true",
+	})
 	if err != nil {
 		return err
 	}
 	drain := time.Duration(0)
 	defer func() {
-		if interrupted() > 0 {
+		if interrupted.count() > 0 {
 			drain = f.drain
 		}
 		err = errors.Join(err, e.Close(context.WithoutCancel(ctx), drain))
@@ -133,7 +144,11 @@ func (f *followFlags) own(cmd *cobra.Command, p *Program, g *globals, v *view, b
 	if err != nil {
 		return err
 	}
-	return f.toTheEnd(ctx, p, v, e, started)
+	err = f.toTheEnd(ctx, p, v, e, started)
+	if errors.Is(err, errInterrupted) {
+		return interrupted.status()
+	}
+	return err
 }
 
 // toTheEnd follows a run and prints its outcome.
@@ -162,15 +177,16 @@ var errFollowTimeout = errors.New("follow timeout")
 func (f *followFlags) interrupted(ctx context.Context, p *Program, v *view, e *Engine, r runs.Summary) error {
 	if f.cancel {
 		_, err := e.Runs.Cancel(context.WithoutCancel(ctx), access.Operator(""), runs.CancelRequest{
-			Ref: runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)}, Reason: "interrupted"})
+			Ref: runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)}, Reason: "interrupted",
+		})
 		if err != nil {
 			return err
 		}
 		v.note("cancelled", "%s", short(string(r.WorkflowID)))
-		return status(130)
+		return errInterrupted
 	}
 	fmt.Fprintf(p.Err, "run %s is durable and parked; go on with: aion resume %s\n", short(string(r.WorkflowID)), short(string(r.WorkflowID)))
-	return status(130)
+	return errInterrupted
 }
 
 // short is a prefix of an id that tells runs of different milliseconds apart.

@@ -17,14 +17,14 @@ func newServerCommand(p *Program, g *globals) *cobra.Command {
 	}
 	p.Backend.AddFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, interrupted, stop := p.untilInterrupted(cmd.Context())
-		defer stop()
+		ctx, interrupted := p.untilInterrupted(cmd.Context())
+		defer interrupted.stop()
 		err := p.Backend.Serve(ctx, Open{Flags: cmd.Flags(), Home: g.home, File: g.config, Verbose: g.verbose}, func(l Listening) {
 			if p.ErrTerminal && !g.quiet {
 				banner(p.Err, l)
 			}
 		})
-		if interrupted() > 1 {
+		if interrupted.count() > 1 {
 			return status(130)
 		}
 		return err

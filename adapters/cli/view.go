@@ -88,7 +88,7 @@ func (v *view) follow(ctx context.Context, e *Engine, r runs.Summary) error {
 		})
 }
 
-func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event history.Event) { //nolint:funlen // one case per shown event
+func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event history.Event) {
 	switch ev := event.(type) {
 	case history.ActivityScheduled:
 		v.steps[ev.ActivityID] = ev.Step
@@ -164,8 +164,10 @@ func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
 	label := v.label(k.ActivityID, k.Attempt)
 	v.wait.Go(func() {
 		defer close(done)
-		err := e.Transcripts.Follow(ctx, access.Operator(""), transcripts.ReadRequest{Namespace: e.Namespace, WorkflowID: string(k.WorkflowID),
-			RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt}, func(r transcript.Record) error {
+		err := e.Transcripts.Follow(ctx, access.Operator(""), transcripts.ReadRequest{
+			Namespace: e.Namespace, WorkflowID: string(k.WorkflowID),
+			RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt,
+		}, func(r transcript.Record) error {
 			if r.Kind == transcript.Message {
 				mark := "| "
 				if strings.HasPrefix(r.AgentRole, "command stderr") {

@@ -39,8 +39,10 @@ func (t *turn) schedule(st *strand, c callee, input value.Value) {
 	retry := t.policy(c)
 	s.activities.add(id, &activity{strand: st, typ: c.name, queue: c.queue, node: c.node, retry: retry, attempt: 1})
 	st.wait = wait{kind: waitActivity, id: id, timer: noTimer, since: t.at}
-	t.emit(history.ActivityScheduled{ActivityID: id, ActivityType: c.name, TaskQueue: c.queue, Node: c.node,
-		Input: value.Encode(input), Step: st.act.step.Name, Scope: st.scope, TimeoutMS: c.timeoutMS, Retry: retry})
+	t.emit(history.ActivityScheduled{
+		ActivityID: id, ActivityType: c.name, TaskQueue: c.queue, Node: c.node,
+		Input: value.Encode(input), Step: st.act.step.Name, Scope: st.scope, TimeoutMS: c.timeoutMS, Retry: retry,
+	})
 }
 
 // policy is the declared retry of an action as a dispatch carries it (actions 1.1).
@@ -62,8 +64,10 @@ func (t *turn) startChild(st *strand, c callee, input value.Value) {
 	id := s.nextChild
 	s.nextChild++
 	detached := c.op == plan.OpSpawn
-	t.emit(history.ChildStarted{Child: id, ChildWorkflowID: s.childWorkflowID(id), WorkflowType: c.name,
-		Input: value.Encode(input), Detached: detached, Step: st.act.step.Name, Scope: st.scope})
+	t.emit(history.ChildStarted{
+		Child: id, ChildWorkflowID: s.childWorkflowID(id), WorkflowType: c.name,
+		Input: value.Encode(input), Detached: detached, Step: st.act.step.Name, Scope: st.scope,
+	})
 	if detached {
 		t.finish(st, value.Null{})
 		return

@@ -52,9 +52,11 @@ func (t *turn) continueAsNew(st *strand) bool {
 	}
 	next := domain.RunID(domain.DeriveUUID(string(s.runID), "next"))
 	t.emit(history.WorkflowContinuedAsNew{NewRunID: next, WorkflowType: t.p.WorkflowType, ParentRunID: s.runID})
-	started := history.WorkflowStarted{WorkflowType: t.p.WorkflowType, PackageVersion: s.origin.version,
+	started := history.WorkflowStarted{
+		WorkflowType: t.p.WorkflowType, PackageVersion: s.origin.version,
 		Input: value.Encode(s.input.object()), ParentRunID: s.runID, Carried: value.Encode(carried), Parent: s.origin.parent,
-		Deadline: s.deadline, Labels: s.origin.labels, StartedBy: s.origin.startedBy}
+		Deadline: s.deadline, Labels: s.origin.labels, StartedBy: s.origin.startedBy,
+	}
 	s.end = &ending{}
 	t.finishRun(history.ContinuedAsNew)
 	t.emit(started)

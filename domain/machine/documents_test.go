@@ -55,8 +55,10 @@ func TestCompensationRunsTheHandler(t *testing.T) {
 	r.done("reserve", `"r1"`)
 	id := r.id("charge").ID
 	r.started(id)
-	r.fact(history.ActivityFailed{ActivityID: id, Attempt: 1, Class: "retryable", Code: "exit_nonzero", Message: "exit 1",
-		RetryAt: r.at.Add(50 * time.Millisecond)})
+	r.fact(history.ActivityFailed{
+		ActivityID: id, Attempt: 1, Class: "retryable", Code: "exit_nonzero", Message: "exit 1",
+		RetryAt: r.at.Add(50 * time.Millisecond),
+	})
 	r.after(50*time.Millisecond).failed("charge", "exit 1")
 	r.done("release", `"released 1A"`)
 	r.ends(history.Failed, "cancelled")

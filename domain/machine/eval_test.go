@@ -101,8 +101,10 @@ func TestExpressions(t *testing.T) {
 		{"unknown operation", never, value.Invalid},
 		{"missing operands", ex(plan.ExprEq, name("x")), value.Invalid},
 	} {
-		got, f := machine.Eval(c.e, machine.Env{Visits: 7, WorkflowID: "w-1",
-			Lookup: func(n string) (value.Value, bool) { v, ok := names[n]; return v, ok }})
+		got, f := machine.Eval(c.e, machine.Env{
+			Visits: 7, WorkflowID: "w-1",
+			Lookup: func(n string) (value.Value, bool) { v, ok := names[n]; return v, ok },
+		})
 		switch {
 		case f != nil && f.Code != c.want:
 			t.Errorf("%s: %s: %s", c.name, f.Code, f.Message)

@@ -37,8 +37,10 @@ func (t *turn) enterSubflow(st *strand, stmt *plan.Stmt) {
 		e = t.extend(e, name, record.Get(name))
 	}
 	t.emit(history.SubflowEntered{Step: st.act.step.Name, Scope: st.act.flow.scope, Subflow: called.Name})
-	t.enterFlow(st, &flow{kind: flowSubflow, def: &called.Flow, subflow: called.Name,
-		scope: within(st.scope, st.act.step.Name+"."+called.Name)}, e)
+	t.enterFlow(st, &flow{
+		kind: flowSubflow, def: &called.Flow, subflow: called.Name,
+		scope: within(st.scope, st.act.step.Name+"."+called.Name),
+	}, e)
 }
 
 // subflow finds a declared subflow; nil when there is none.

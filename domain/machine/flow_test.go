@@ -198,8 +198,10 @@ func TestCancelEndsTheRun(t *testing.T) {
 	r.started(0)
 	wantTypes(t, r.fact(history.WorkflowCancelled{By: "operator", Reason: "enough"}), "")
 	for _, e := range []history.Event{
-		history.ActivityCompleted{ActivityID: 0, Attempt: 1, Result: []byte(`null`)}, history.TimerFired{TimerID: 0},
-		history.ActivityStarted{ActivityID: 0, Attempt: 1}, history.ChildCompleted{Child: 0},
+		history.ActivityCompleted{ActivityID: 0, Attempt: 1, Result: []byte(`null`)},
+		history.TimerFired{TimerID: 0},
+		history.ActivityStarted{ActivityID: 0, Attempt: 1},
+		history.ChildCompleted{Child: 0},
 	} {
 		if res, err := r.try(e); err != nil || !res.Ignored || len(res.Derived) > 0 {
 			t.Errorf("%s after the end: %+v, %v", e.Type(), res, err)

@@ -74,8 +74,10 @@ step last
 			if len(parts) != 2 || parts[0] == begin.Type {
 				continue
 			}
-			res, err := machine.Advance(p, s, history.Recorded{Seq: seq, At: at, WorkflowID: workflowID, RunID: runID, Type: parts[0],
-				Data: []byte(strings.TrimSpace(parts[1]))})
+			res, err := machine.Advance(p, s, history.Recorded{
+				Seq: seq, At: at, WorkflowID: workflowID, RunID: runID, Type: parts[0],
+				Data: []byte(strings.TrimSpace(parts[1])),
+			})
 			if err != nil {
 				return // the state is spoilt by contract
 			}

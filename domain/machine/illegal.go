@@ -20,8 +20,10 @@ func (e *Illegal) Error() string {
 
 // Unwrap gives the refusal that a caller reads.
 func (e *Illegal) Unwrap() error {
-	return &domain.Error{Code: domain.CodeInvalidState, Type: "IllegalFact",
-		Message: fmt.Sprintf("%s cannot follow event %d: %s; read the history and send what fits", e.Fact, e.Seq-1, e.Reason)}
+	return &domain.Error{
+		Code: domain.CodeInvalidState, Type: "IllegalFact",
+		Message: fmt.Sprintf("%s cannot follow event %d: %s; read the history and send what fits", e.Fact, e.Seq-1, e.Reason),
+	}
 }
 
 // Nondeterminism says that deriving a recorded history again gives other events: the plan or the history was changed.

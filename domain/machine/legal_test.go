@@ -52,10 +52,16 @@ func TestIllegalFactsAreRefused(t *testing.T) {
 		}, history.ActivityCompleted{ActivityID: 0, Attempt: 1, Result: []byte(`"x"`)}, true},
 		{"a cancel after the end", func(r *run) { r.fact(history.WorkflowCancelled{}) }, history.WorkflowCancelled{}, false},
 		{"a pause after the end", func(r *run) { r.fact(history.WorkflowCancelled{}) }, history.WorkflowPaused{}, false},
-		{"a signal after the end", func(r *run) { r.fact(history.WorkflowCancelled{}) },
-			history.SignalReceived{SignalID: "x", SignalName: "word", Payload: []byte(`"x"`)}, false},
-		{"a result after the end", func(r *run) { r.started(0); r.fact(history.WorkflowCancelled{}) },
-			history.ActivityCompleted{ActivityID: 0, Attempt: 1, Result: []byte(`"x"`)}, true},
+		{
+			"a signal after the end", func(r *run) { r.fact(history.WorkflowCancelled{}) },
+			history.SignalReceived{SignalID: "x", SignalName: "word", Payload: []byte(`"x"`)},
+			false,
+		},
+		{
+			"a result after the end", func(r *run) { r.started(0); r.fact(history.WorkflowCancelled{}) },
+			history.ActivityCompleted{ActivityID: 0, Attempt: 1, Result: []byte(`"x"`)},
+			true,
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,8 +17,10 @@ const queryBinding = "binding:"
 // `binding:<name>`. An unknown name is refused as UnknownQuery, a run that has ended or not begun as QueryNotRunning.
 func (s *State) Query(p *plan.Plan, name string) ([]byte, error) {
 	if s.status == "" || s.status.Terminal() {
-		return nil, &domain.Error{Code: domain.CodeNotRunning, Type: "QueryNotRunning",
-			Message: fmt.Sprintf("the run is %s and answers no queries; describe_run shows how it ended", s.status)}
+		return nil, &domain.Error{
+			Code: domain.CodeNotRunning, Type: "QueryNotRunning",
+			Message: fmt.Sprintf("the run is %s and answers no queries; describe_run shows how it ended", s.status),
+		}
 	}
 	switch {
 	case name == "state":
@@ -35,9 +37,11 @@ func (s *State) Query(p *plan.Plan, name string) ([]byte, error) {
 		names = append(names, queryBinding+bound)
 	}
 	sort.Strings(names[2:])
-	return nil, &domain.Error{Code: domain.CodeUnknownQuery, Type: "UnknownQuery",
+	return nil, &domain.Error{
+		Code: domain.CodeUnknownQuery, Type: "UnknownQuery",
 		Message: fmt.Sprintf("no query is called %q; this run answers %s", domain.Quote(name, 128), strings.Join(names, ", ")),
-		Details: map[string]any{"queries": names}}
+		Details: map[string]any{"queries": names},
+	}
 }
 
 // visible gives each name with its value in the oldest active step that sees it.

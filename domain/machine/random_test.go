@@ -41,10 +41,12 @@ func randomPlan(t *rapid.T) *plan.Plan {
 		s.Flow = g.flow(1, []string{"out"}, nil)
 		g.sub = append(g.sub, s)
 	}
-	p := &plan.Plan{WorkflowType: "random", TimeoutMS: 3_600_000, Inputs: []plan.Port{{Name: "x"}, {Name: "xs"}, {Name: "none"}},
+	p := &plan.Plan{
+		WorkflowType: "random", TimeoutMS: 3_600_000, Inputs: []plan.Port{{Name: "x"}, {Name: "xs"}, {Name: "none"}},
 		Signals:  []plan.Port{{Name: "s1"}, {Name: "s2"}},
 		Outcomes: []plan.Outcome{{Name: "good", Status: plan.Success}, {Name: "bad", Status: plan.Failure}},
-		Workers:  []plan.Worker{{Name: "w", Actions: []plan.Action{{Name: "a", Retry: &plan.Retry{Count: 2, EveryMS: 10}}, {Name: "b"}}}}}
+		Workers:  []plan.Worker{{Name: "w", Actions: []plan.Action{{Name: "a", Retry: &plan.Retry{Count: 2, EveryMS: 10}}, {Name: "b"}}}},
+	}
 	p.Flow = g.flow(2, []string{"good", "good", "bad"}, nil)
 	p.Subflows = g.sub
 	return p
@@ -116,7 +118,8 @@ func (g *planner) ending(s *plan.Step, depth int, targets []plan.Target, last bo
 		names := stepClauses(s.Name)
 		s.Clauses = []plan.Clause{
 			{Name: names[0], Guard: &plan.Expr{Op: plan.ExprEq, Args: []plan.Expr{*name("x"), *lit(`"p"`)}}, Target: pick()},
-			{Name: names[1], Target: pick()}}
+			{Name: names[1], Target: pick()},
+		}
 	case last || g.chance(20):
 		target := pick()
 		s.Body = append(s.Body, plan.Stmt{Op: plan.OpRoute, Target: &target})
@@ -128,8 +131,10 @@ func (g *planner) region(depth int, opener plan.Step, outcomes []string) []plan.
 	if g.chance(40) {
 		op = plan.OpSequence
 	}
-	collect := plan.Step{Name: opener.Name + "_collect", Region: opener.Region, FallThrough: opener.FallThrough,
-		Body: []plan.Stmt{{Op: plan.OpCollect, Name: "x", Tolerant: g.chance(50), Bind: g.name("c")}}}
+	collect := plan.Step{
+		Name: opener.Name + "_collect", Region: opener.Region, FallThrough: opener.FallThrough,
+		Body: []plan.Stmt{{Op: plan.OpCollect, Name: "x", Tolerant: g.chance(50), Bind: g.name("c")}},
+	}
 	if len(outcomes) > 0 && g.chance(30) {
 		target := plan.Target{Kind: plan.TargetOutcome, Name: outcomes[0], Payload: name("x")}
 		collect.Handler = &plan.Handler{Body: []plan.Stmt{{Op: plan.OpRoute, Target: &target}}}
@@ -173,20 +178,26 @@ func (g *planner) stmt(depth int, calls bool, clauses []string) plan.Stmt {
 	case 3:
 		return plan.Stmt{Op: plan.OpSleep, DurationMS: 1000}
 	case 4:
-		return plan.Stmt{Op: plan.OpPipe, Value: name("x"), Bind: g.name("v"), Stages: []plan.Stage{{Op: plan.OpCall, Name: "b", Queue: "w", Param: "x"},
-			{Op: plan.StageExpr, Expr: &plan.Expr{Op: plan.ExprItem}}}}
+		return plan.Stmt{Op: plan.OpPipe, Value: name("x"), Bind: g.name("v"), Stages: []plan.Stage{
+			{Op: plan.OpCall, Name: "b", Queue: "w", Param: "x"},
+			{Op: plan.StageExpr, Expr: &plan.Expr{Op: plan.ExprItem}},
+		}}
 	case 5:
 		return plan.Stmt{Op: plan.OpChild, Name: "kid", Args: []plan.Arg{{Name: "x", Value: *name("none")}}, Bind: g.name("v")}
 	case 6:
 		return plan.Stmt{Op: plan.OpSpawn, Name: "kid"}
 	case 7:
-		return plan.Stmt{Op: plan.OpFork, K: g.k, Item: "x", Value: name("xs"), Sequential: g.chance(40), Bind: g.name("v"), Yield: "y",
-			Body: append(g.stmts(depth-1, g.n("body", 0, 2), calls, nil), plan.Stmt{Op: plan.OpCall, Name: "b", Queue: "w", Bind: "y"})}
+		return plan.Stmt{
+			Op: plan.OpFork, K: g.k, Item: "x", Value: name("xs"), Sequential: g.chance(40), Bind: g.name("v"), Yield: "y",
+			Body: append(g.stmts(depth-1, g.n("body", 0, 2), calls, nil), plan.Stmt{Op: plan.OpCall, Name: "b", Queue: "w", Bind: "y"}),
+		}
 	case 8:
 		return plan.Stmt{Op: plan.OpFork, K: g.k, Branches: [][]plan.Stmt{g.stmts(depth-1, 1, calls, nil), g.stmts(depth-1, 1, calls, nil)}}
 	case 9:
-		return plan.Stmt{Op: plan.OpLoop, K: g.k, Bind: g.name("v"), Value: name("x"), Counter: g.name("n"), Body: g.stmts(depth-1, g.n("body", 0, 2), calls, nil),
-			Until: &plan.Expr{Op: plan.ExprEq, Args: []plan.Expr{*name("x"), *lit(`"q"`)}}, Max: lit(`2`)}
+		return plan.Stmt{
+			Op: plan.OpLoop, K: g.k, Bind: g.name("v"), Value: name("x"), Counter: g.name("n"), Body: g.stmts(depth-1, g.n("body", 0, 2), calls, nil),
+			Until: &plan.Expr{Op: plan.ExprEq, Args: []plan.Expr{*name("x"), *lit(`"q"`)}}, Max: lit(`2`),
+		}
 	case 10:
 		f := g.flow(depth-1, nil, clauses)
 		return plan.Stmt{Op: plan.OpGroup, Flow: &f}
@@ -194,8 +205,10 @@ func (g *planner) stmt(depth int, calls bool, clauses []string) plan.Stmt {
 		if len(g.sub) == 0 {
 			return plan.Stmt{Op: plan.OpPipe, Value: &plan.Expr{Op: plan.ExprIndex, Index: int64(g.n("index", 0, 4)), Args: []plan.Expr{*name("xs")}}, Bind: g.name("v")}
 		}
-		return plan.Stmt{Op: plan.OpSubflow, Name: g.sub[g.n("sub", 0, len(g.sub)-1)].Name, Bind: g.name("v"),
-			Args: []plan.Arg{{Name: "x", Value: *name("x")}, {Name: "xs", Value: *name("xs")}}}
+		return plan.Stmt{
+			Op: plan.OpSubflow, Name: g.sub[g.n("sub", 0, len(g.sub)-1)].Name, Bind: g.name("v"),
+			Args: []plan.Arg{{Name: "x", Value: *name("x")}, {Name: "xs", Value: *name("xs")}},
+		}
 	}
 }
 

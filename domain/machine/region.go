@@ -51,8 +51,10 @@ func (t *turn) pumpRegion(st *strand, f *regionFrame) {
 
 func (t *turn) startInstance(st *strand, f *regionFrame, i int) {
 	opener, around := st.act.step, st.act.flow
-	f.instances[i] = &flow{kind: flowInstance, def: around.def, region: opener.Name,
-		scope: within(around.scope, fmt.Sprintf("%s[%d]", opener.Name, i)), owner: st, index: i}
+	f.instances[i] = &flow{
+		kind: flowInstance, def: around.def, region: opener.Name,
+		scope: within(around.scope, fmt.Sprintf("%s[%d]", opener.Name, i)), owner: st, index: i,
+	}
 	t.enterInstance(f.instances[i])
 }
 

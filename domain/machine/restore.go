@@ -93,8 +93,10 @@ func (r *restorer) envAt(v value.Value) *env {
 }
 
 func (r *restorer) flow(o value.Object, def *plan.Flow, owner *strand, kind flowKind) *flow {
-	fl := &flow{kind: kind, def: def, owner: owner, subflow: r.text(o, "subflow"), scope: r.text(o, "scope"),
-		index: int(r.int(o, "index")), ended: r.bool(o, "ended"), left: r.env(o, "left")}
+	fl := &flow{
+		kind: kind, def: def, owner: owner, subflow: r.text(o, "subflow"), scope: r.text(o, "scope"),
+		index: int(r.int(o, "index")), ended: r.bool(o, "ended"), left: r.env(o, "left"),
+	}
 	if kind == flowInstance {
 		fl.region = owner.act.step.Name
 	}
@@ -156,8 +158,10 @@ func (r *restorer) activation(o value.Object, fl *flow) *activation {
 	if s == nil {
 		return nil
 	}
-	act := &activation{flow: fl, step: s, phase: phase(r.int(o, "phase")), visit: r.int(o, "visit"), start: r.env(o, "start"),
-		gathered: r.gathered(o)}
+	act := &activation{
+		flow: fl, step: s, phase: phase(r.int(o, "phase")), visit: r.int(o, "visit"), start: r.env(o, "start"),
+		gathered: r.gathered(o),
+	}
 	body := s.Body
 	if act.phase == phaseHandler && s.Handler != nil {
 		body = s.Handler.Body

@@ -43,8 +43,10 @@ func (r *restorer) above(o value.Object, st *strand, stmt *plan.Stmt) {
 	case plan.OpPipe:
 		st.push(&pipeFrame{stmt: stmt, next: int(r.int(o, "next")), val: r.packed(o, "v")})
 	case plan.OpLoop:
-		st.push(&loopFrame{stmt: stmt, pass: r.int(o, "pass"), max: r.int(o, "max"), inside: r.bool(o, "inside"), val: r.packed(o, "v"),
-			base: r.env(o, "base"), scope: r.text(o, "scope")})
+		st.push(&loopFrame{
+			stmt: stmt, pass: r.int(o, "pass"), max: r.int(o, "max"), inside: r.bool(o, "inside"), val: r.packed(o, "v"),
+			base: r.env(o, "base"), scope: r.text(o, "scope"),
+		})
 	case plan.OpFork:
 		r.fork(o, st, stmt)
 	case plan.OpDistribute, plan.OpSequence:

@@ -90,8 +90,10 @@ func (r *run) begin(input string) {
 	if r.p.TimeoutMS > 0 {
 		deadline = r.at.Add(time.Duration(r.p.TimeoutMS) * time.Millisecond)
 	}
-	r.fact(history.WorkflowStarted{WorkflowType: r.p.WorkflowType, PackageVersion: r.p.ContentHash, Input: domain.Payload(input),
-		Deadline: deadline, StartedBy: "operator"})
+	r.fact(history.WorkflowStarted{
+		WorkflowType: r.p.WorkflowType, PackageVersion: r.p.ContentHash, Input: domain.Payload(input),
+		Deadline: deadline, StartedBy: "operator",
+	})
 }
 
 // try offers one fact, and records it with what it derives.
@@ -217,8 +219,10 @@ func (r *run) refolds() {
 func stored(hist []history.Recorded) []history.Recorded {
 	out := make([]history.Recorded, len(hist))
 	for i, e := range hist {
-		out[i] = history.Recorded{Seq: e.Seq, At: e.At, WorkflowID: e.WorkflowID, RunID: e.RunID, Type: e.Type,
-			Data: append(json.RawMessage(nil), e.Data...)}
+		out[i] = history.Recorded{
+			Seq: e.Seq, At: e.At, WorkflowID: e.WorkflowID, RunID: e.RunID, Type: e.Type,
+			Data: append(json.RawMessage(nil), e.Data...),
+		}
 	}
 	return out
 }

@@ -33,8 +33,10 @@ func TestTheExampleOfTheSpecificationComesOut(t *testing.T) {
 	r := start(t, compiled(t, ship), `{}`)
 	r.fact(history.ActivityStarted{ActivityID: 0, Attempt: 1, Executor: "server"})
 	r.after(204310 * time.Microsecond)
-	r.fact(history.ActivityFailed{ActivityID: 0, Attempt: 1, Class: "retryable", Code: "exit_nonzero",
-		Message: "exited with code 2: disk full", Details: []byte(`{"exit_code":2}`), RetryAt: r.at.Add(time.Second)})
+	r.fact(history.ActivityFailed{
+		ActivityID: 0, Attempt: 1, Class: "retryable", Code: "exit_nonzero",
+		Message: "exited with code 2: disk full", Details: []byte(`{"exit_code":2}`), RetryAt: r.at.Add(time.Second),
+	})
 	if n, lost := r.s.Attempts(0); n != 1 || lost != 0 || r.s.Retry(0).MaxAttempts != 2 {
 		t.Errorf("counted %d policy failures and %d lost", n, lost)
 	}

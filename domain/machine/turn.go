@@ -102,9 +102,11 @@ func (t *turn) advance(st *strand) {
 // exceed ends a run that one fact keeps busy for too long.
 func (t *turn) exceed(st *strand) {
 	t.s.end = &ending{strand: st}
-	t.failRun(nil, history.Failure{Code: boundOutOfRange,
+	t.failRun(nil, history.Failure{
+		Code: boundOutOfRange,
 		Message: fmt.Sprintf("one event made the run derive more than %d events or evaluate more than %d expressions; lower the bounds",
-			maxEvents, maxSteps)})
+			maxEvents, maxSteps),
+	})
 }
 
 // take hands a strand what it waited for.

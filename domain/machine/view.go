@@ -82,8 +82,10 @@ func (s *State) OpenActivities() []OpenActivity {
 	}
 	open := make([]OpenActivity, 0, s.activities.live)
 	s.activities.each(func(id int64, a *activity) {
-		open = append(open, OpenActivity{ID: id, Type: a.typ, Queue: a.queue, Node: a.node, Attempt: a.attempt, Started: a.started,
-			Step: a.strand.act.step.Name, Scope: a.strand.scope})
+		open = append(open, OpenActivity{
+			ID: id, Type: a.typ, Queue: a.queue, Node: a.node, Attempt: a.attempt, Started: a.started,
+			Step: a.strand.act.step.Name, Scope: a.strand.scope,
+		})
 	})
 	return open
 }
@@ -112,8 +114,10 @@ func (s *State) Waits() []Wait {
 	}
 	var waits []Wait
 	s.walk(func(st *strand) {
-		w := Wait{Step: st.act.step.Name, Scope: st.scope, Name: st.wait.name, Since: st.wait.since, DueAt: st.wait.due,
-			TimerID: noTimer, Child: noTimer}
+		w := Wait{
+			Step: st.act.step.Name, Scope: st.scope, Name: st.wait.name, Since: st.wait.since, DueAt: st.wait.due,
+			TimerID: noTimer, Child: noTimer,
+		}
 		switch st.wait.kind {
 		case waitSignal:
 			w.Kind, w.TimerID = WaitSignal, st.wait.timer

@@ -111,8 +111,10 @@ func tryStart(s *server, dir, key string) string {
 		return ""
 	}
 	defer session.Close()
-	r, err := (&client{t: s.t, s: session}).call("start_run", map[string]any{"namespace": "default", "workflow_type": "marked",
-		"input": map[string]any{"dir": dir, "key": key}})
+	r, err := (&client{t: s.t, s: session}).call("start_run", map[string]any{
+		"namespace": "default", "workflow_type": "marked",
+		"input": map[string]any{"dir": dir, "key": key},
+	})
 	if err != nil || r.data == nil {
 		return ""
 	}

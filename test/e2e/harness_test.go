@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // newHome is a private directory with a short path.
 func newHome(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "aion-home-")
+	dir, err := os.MkdirTemp("", "aion-home-") //nolint:usetesting // a home has to have a short path
 	if err != nil {
 		t.Fatal(err)
 	}

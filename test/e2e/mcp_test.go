@@ -55,8 +55,10 @@ func TestTheOfficialClientRunsTheWholeLoop(t *testing.T) {
 		t.Fatalf("%d transcripts", len(handles))
 	}
 	handle := handles[0].(map[string]any)
-	page := c.must("read_transcript", map[string]any{"namespace": handle["namespace"], "workflow_id": handle["workflow_id"], "run_id": handle["run_id"],
-		"activity_id": handle["activity_id"], "attempt": handle["attempt"]})
+	page := c.must("read_transcript", map[string]any{
+		"namespace": handle["namespace"], "workflow_id": handle["workflow_id"], "run_id": handle["run_id"],
+		"activity_id": handle["activity_id"], "attempt": handle["attempt"],
+	})
 	events := page["events"].([]any)
 	if len(events) != 1 || events[0].(map[string]any)["text"] != "hello Ada" {
 		t.Errorf("transcript %v", events)
@@ -129,8 +131,10 @@ func TestSignalsAndTimeouts(t *testing.T) {
 	c := connect(t, serve(t, newHome(t)))
 	hold := c.deploy("hold.awl", strings.Replace(fixture(t, "wait_signal.awl"), "patience = 2s", "patience = 30s", 1))
 	signal := func(id string) (result, error) {
-		return c.call("signal", map[string]any{"namespace": "default", "workflow_id": id, "signal_name": "decision",
-			"payload": map[string]any{"approve": true, "reviewer": "Bo"}})
+		return c.call("signal", map[string]any{
+			"namespace": "default", "workflow_id": id, "signal_name": "decision",
+			"payload": map[string]any{"approve": true, "reviewer": "Bo"},
+		})
 	}
 	early := c.start(hold, map[string]any{"change": "early"})
 	if r, err := signal(early); err != nil || r.refused != nil {

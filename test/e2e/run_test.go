@@ -183,7 +183,7 @@ func TestAHomeThatOthersCanReadIsRefused(t *testing.T) {
 	if err := os.MkdirAll(home, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the point of the test
+	if err := os.Chmod(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	e := aion(t, home, "run", example("hello.awl"), "-i", "name=Ada")
