@@ -9,6 +9,8 @@ import (
 // DocumentStore keeps the workspace: one file per document, and its earlier revisions. When the workspace is not
 // configured every method refuses with CodeNotConfigured (WorkspaceUnconfigured).
 type DocumentStore interface {
+	// Configured refuses when there is no workspace, and nothing else.
+	Configured() error
 	// Documents lists the saved documents by path in byte order. A workspace that does not exist yet is empty. ContentHash
 	// is left empty: it depends on imports (document.ContentHash).
 	Documents(ctx context.Context) ([]document.Entry, error)

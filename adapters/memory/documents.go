@@ -14,6 +14,9 @@ import (
 	"aion/ports"
 )
 
+// Configured implements ports.DocumentStore: there always is a workspace.
+func (*Documents) Configured() error { return nil }
+
 // Documents implements ports.DocumentStore. It is safe for concurrent use.
 type Documents struct {
 	clock ports.Clock

@@ -19,6 +19,14 @@ import (
 // maxDocuments bounds a list.
 const maxDocuments = 100_000
 
+// Configured implements ports.DocumentStore.
+func (w *Workspace) Configured() error {
+	if w.dir == "" {
+		return ports.WorkspaceUnconfigured()
+	}
+	return nil
+}
+
 // Documents implements ports.DocumentStore.
 func (w *Workspace) Documents(ctx context.Context) ([]document.Entry, error) {
 	if w.dir == "" {

@@ -86,6 +86,9 @@ func (s *Service) Read(ctx context.Context, _ access.Caller, path string) (Docum
 // Check judges a draft without storing or running anything; findings are its result. With a path, imports are read from
 // where the draft would stand.
 func (s *Service) Check(ctx context.Context, _ access.Caller, req CheckRequest) (awl.Report, error) {
+	if err := s.documents.Configured(); err != nil {
+		return awl.Report{}, err
+	}
 	if len(req.Source) > document.MaxBytes {
 		return awl.Report{}, document.TooLarge(len(req.Source))
 	}

@@ -50,7 +50,7 @@ func render(t *testing.T, b action.Body, ps []action.Param, input string) string
 	if f != nil {
 		return f.Code
 	}
-	c, f := p.Render(in, action.World{Root: "/root/ws", Env: []string{"PATH=/bin"}})
+	c, f := p.Render(in, action.World{Root: "/srv/ws", Env: []string{"PATH=/bin"}})
 	if f != nil {
 		if f.Class != action.Terminal || len(f.Message) < 20 {
 			t.Errorf("%s without a remedy: %+v", f.Code, f)
@@ -97,7 +97,7 @@ func TestValuesBecomeWords(t *testing.T) {
 		{"echo {{x}} end", "x*?", `{}`, "echo|end"},
 		{"echo {{x}} end", "x?", `{"x":"v"}`, "echo|v|end"},
 		{"echo --x={{x}}-{{y}}", "x y", `{"x":"{{y}}","y":"b"}`, "echo|--x={{y}}-b"},
-		{"echo {workspace_root}/{{x}}", "x", `{"x":"a/b"}`, "echo|/root/ws/a/b"},
+		{"echo {workspace_root}/{{x}}", "x", `{"x":"a/b"}`, "echo|/srv/ws/a/b"},
 		{"echo x", "x unused!", `{"x":1,"unused":{}}`, "echo|x"},
 		{"echo {{x}}", "x", `{}`, action.CodeValueAbsent},
 		{"echo {{x}}", "x", `{"x":null}`, action.CodeValueAbsent},
@@ -247,19 +247,19 @@ func TestAValueCannotBecomeAnOption(t *testing.T) {
 func TestAPathStaysBelowTheWorkspaceRoot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ command, x, want string }{
-		{"ls {workspace_root}/{{x}}", "a/b", "ls|/root/ws/a/b"},
-		{"ls {workspace_root}/{{x}}", "/etc", "ls|/root/ws//etc"},
-		{"ls {workspace_root}/{{x}}", "a..b/..c", "ls|/root/ws/a..b/..c"},
+		{"ls {workspace_root}/{{x}}", "a/b", "ls|/srv/ws/a/b"},
+		{"ls {workspace_root}/{{x}}", "/etc", "ls|/srv/ws//etc"},
+		{"ls {workspace_root}/{{x}}", "a..b/..c", "ls|/srv/ws/a..b/..c"},
 		{"ls {workspace_root}/{{x}}", "../x", action.CodePathTraversal},
 		{"ls {workspace_root}/{{x}}", "a/../b", action.CodePathTraversal},
 		{"ls {workspace_root}/{{x}}", "..", action.CodePathTraversal},
 		{"ls {workspace_root}/.{{x}}", ".", action.CodePathTraversal},
-		{"ls {workspace_root}/a/.{{x}}", ".", "ls|/root/ws/a/.."},
+		{"ls {workspace_root}/a/.{{x}}", ".", "ls|/srv/ws/a/.."},
 		{"ls {workspace_root}{{x}}", ".bak", action.CodePathTraversal},
-		{"ls {workspace_root}{{x}}", "/a", "ls|/root/ws/a"},
+		{"ls {workspace_root}{{x}}", "/a", "ls|/srv/ws/a"},
 		{"ls {workspace_root}/../{{x}}", "a", action.CodePathTraversal},
-		{"ls {workspace_root}/a/../b", "", "ls|/root/ws/a/../b"},
-		{"docker -v {workspace_root}:/work {{x}}", "a", "docker|-v|/root/ws:/work|a"},
+		{"ls {workspace_root}/a/../b", "", "ls|/srv/ws/a/../b"},
+		{"docker -v {workspace_root}:/work {{x}}", "a", "docker|-v|/srv/ws:/work|a"},
 		{"ls --dir={workspace_root}/{{x}}", "../..", action.CodePathTraversal},
 		{"ls /srv/{{x}}", "../..", "ls|/srv/../.."},
 	} {

@@ -76,7 +76,7 @@ var table = map[string][]string{
 	"domain":                  {},
 	"domain/access":           {"=domain"},
 	"domain/action":           {"=domain"},
-	"domain/deployment":       {"=domain", "domain/action"},
+	"domain/deployment":       {"=domain", "domain/action", "domain/history", "domain/schema", "domain/awl/plan"},
 	"domain/document":         {"=domain"},
 	"domain/history":          {"=domain", "domain/action"},
 	"domain/machine":          {"=domain", "domain/action", "domain/history", "domain/run", "domain/awl/plan", "domain/awl/value"},
@@ -199,7 +199,26 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 }
 
 // goroutines lists the product files that may contain a go statement or WaitGroup.Go, with who waits for them.
-var goroutines = map[string]string{}
+var goroutines = map[string]string{
+	"adapters/cli/interrupt.go":         "interruption.stop",
+	"adapters/cli/view.go":              "view.follow",
+	"adapters/shell/attempt.go":         "attempt.notes",
+	"adapters/shell/pool.go":            "Executor.Close, through pool.running",
+	"adapters/shell/process.go":         "readers, before the verdict",
+	"adapters/shell/supervise/world.go": "the life of the supervisor process",
+	"adapters/shell/supervisor.go":      "Executor.Close, through pool.running",
+	"adapters/web/health.go":            "Health's loop in Host.Run",
+	"adapters/web/host.go":              "Host.Run",
+	"adapters/web/stream.go":            "Stream.Close",
+	"application/actions/dispatcher.go": "Dispatcher.Run",
+	"application/actions/execute.go":    "Dispatcher.Run",
+	"application/engine/children.go":    "Couriers.deliver",
+	"application/engine/engine.go":      "Engine.Run",
+	"application/transcripts/stream.go": "the stream's Close",
+	"bootstrap/app.go":                  "App.halt",
+	"bootstrap/main.go":                 "the stop of signals",
+	"bootstrap/serve.go":                "the stop of killSwitch",
+}
 
 func TestGoroutinesStartWhereTheTableSays(t *testing.T) {
 	t.Parallel()
