@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ import (
 )
 
 // store is every store port of one backend.
-type store interface {
+type store interface { //nolint:interfacebloat // it only joins ports
 	ports.EventStore
 	ports.RunIndex
 	ports.TaskStore
@@ -90,8 +89,10 @@ func (a *App) openStore(ctx context.Context) (store, error) {
 	if a.Config.StoreBackend == "memory" {
 		return memory.New(a.clock), nil
 	}
-	st, err := gormstore.Open(ctx, gormstore.Options{Path: a.Config.StorePath, Clock: a.clock, Readers: a.Config.StoreReaders,
-		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync})
+	st, err := gormstore.Open(ctx, gormstore.Options{
+		Path: a.Config.StorePath, Clock: a.clock, Readers: a.Config.StoreReaders,
+		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -118,29 +119,39 @@ func (a *App) build(st store, parts Parts) error {
 	catalogue := deployments.New(deployments.Deps{Store: st, Index: st, Clock: a.clock})
 	bodies := actions.Bodies(c.ActionsDeclaredBodies)
 	gate := actions.NewGate(bodies, actions.Limits{InFlight: c.LimitMaxInFlight})
-	a.engine = engine.New(engine.Deps{Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
-		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit})
+	a.engine = engine.New(engine.Deps{
+		Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
+		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
+	})
 	reader := engine.NewReader(a.engine, st)
 	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
-	a.dispatcher = actions.New(actions.Deps{Engine: a.engine, Gate: gate, Tasks: st, Events: st, Plans: catalogue, Executor: run, Transcript: publisher,
-		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval})
+	a.dispatcher = actions.New(actions.Deps{
+		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Plans: catalogue, Executor: run, Transcript: publisher,
+		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
+	})
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
-	a.Runs = runs.New(runs.Deps{Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
-		IDs: a.ids, Limits: runs.Limits{PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
-			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval},
+	a.Runs = runs.New(runs.Deps{
+		Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
+		IDs: a.ids, Limits: runs.Limits{
+			PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
+			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval,
+		},
 		Served: func(k *deployment.Contract, queue, name string) bool {
 			return bodies.Serves(k.Plan.Action(queue, name))
-		}})
+		},
+	})
 	a.Authoring = authoring.New(documents, catalogue, a.clock, a.ids)
 	a.Transcripts = transcripts.New(st, st, reader, watch, a.clock)
 	return nil
 }
 
 func bounds(c Config) transcripts.Bounds {
-	b := transcripts.Bounds{BatchEvents: c.TranscriptMaxBatch, Hold: c.TranscriptMaxHold, QueueEvents: c.TranscriptQueueEvents,
+	b := transcripts.Bounds{
+		BatchEvents: c.TranscriptMaxBatch, Hold: c.TranscriptMaxHold, QueueEvents: c.TranscriptQueueEvents,
 		QueueBytes: int(c.TranscriptQueueBytes), Stall: c.TranscriptStall, FlushTimeout: c.TranscriptFlushTimeout,
-		MaxEvents: int64(c.TranscriptMaxEvents), MaxBytes: c.TranscriptMaxBytes}
+		MaxEvents: int64(c.TranscriptMaxEvents), MaxBytes: c.TranscriptMaxBytes,
+	}
 	if b.Hold == 0 {
 		b.Hold = -1
 	}
@@ -149,10 +160,12 @@ func bounds(c Config) transcripts.Bounds {
 
 func (a *App) newExecutor(instance string) (*shell.Executor, error) {
 	c := a.Config
-	return shell.New(shell.Options{Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
+	return shell.New(shell.Options{
+		Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
 		AllowedPrograms: c.ActionsAllowedPrograms, ProgramDirs: c.ActionsProgramDirs, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
 		MaxStdout: int(c.ActionsMaxStdout), MaxStderr: int(c.ActionsMaxStderr), IdleSupervisors: c.ActionsIdleSupervisors,
-		OpenFiles: c.ActionsOpenFiles, Logger: a.log})
+		OpenFiles: c.ActionsOpenFiles, Logger: a.log,
+	})
 }
 
 // Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
@@ -247,4 +260,4 @@ func (a *App) storeName() string {
 	return "sqlite " + path
 }
 
-var discard = slog.New(slog.NewTextHandler(io.Discard, nil))
+var discard = slog.New(slog.DiscardHandler)

@@ -41,8 +41,10 @@ func TestAFlagBeatsTheEnvironmentBeatsTheFileBeatsTheDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []any{cfg.DrainTimeout, cfg.LogLevel, cfg.EngineCacheRuns, cfg.EngineLostAttempts, cfg.Origins["drain.timeout"], cfg.Origins["log.level"],
-		cfg.Origins["engine.cache_runs"], cfg.Origins["engine.lost_attempts"]}
+	got := []any{
+		cfg.DrainTimeout, cfg.LogLevel, cfg.EngineCacheRuns, cfg.EngineLostAttempts, cfg.Origins["drain.timeout"], cfg.Origins["log.level"],
+		cfg.Origins["engine.cache_runs"], cfg.Origins["engine.lost_attempts"],
+	}
 	want := []any{3 * time.Second, "error", 7, 5, "flag --drain.timeout", "env AION_LOG_LEVEL", "file " + file + ":6", "default"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -169,7 +171,7 @@ func TestAHomeThatOthersCanReachIsRefused(t *testing.T) {
 	if err := bootstrap.MakeHome(home); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the point of the test
+	if err := os.Chmod(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("AION_HOME %s has mode 0755 and must be private: chmod 700 %s", home, home)
@@ -187,7 +189,7 @@ func TestAHomeThatOthersCanReachIsRefused(t *testing.T) {
 	if err := os.Mkdir(open, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(open, 0o777); err != nil { //nolint:gosec // the point of the test
+	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if message := refusal(t, bootstrap.MakeHome(filepath.Join(open, "home"))); !strings.Contains(message, "which every user can write") {

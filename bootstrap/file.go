@@ -42,10 +42,10 @@ func (k key) comment() string {
 }
 
 func (k key) spelled() string {
-	switch {
-	case k.kind == kindList:
+	switch k.kind {
+	case kindList:
 		return "[]"
-	case k.kind == kindText || k.kind == kindPath:
+	case kindText, kindPath:
 		return fmt.Sprintf("%q", k.def)
 	}
 	return k.def

@@ -153,7 +153,7 @@ func readFile(src source, env map[string]string, home string) (name string, text
 		candidates = []string{named}
 	}
 	for _, name := range candidates {
-		text, err := os.ReadFile(name) //nolint:gosec // the operator names the file
+		text, err := os.ReadFile(name)
 		switch {
 		case err == nil && len(text) > 1<<20:
 			return "", nil, configRefusal("%s has %d bytes; a configuration file has at most 1 MiB", name, len(text))
@@ -169,8 +169,10 @@ func readFile(src source, env map[string]string, home string) (name string, text
 }
 
 // known variables of the command line that are no configuration keys.
-var commandVariables = []string{"AION_HOME", "AION_CONFIG", "AION_SERVER", "AION_NAMESPACE", "AION_TOKEN", "AION_SUBJECT", "AION_DEPLOY",
-	"AION_CONTEXT", "AION_OUTPUT", "AION_PAGER", "AION_CA_FILE", "AION_PORT", "AION_SERVICE_HOST", "AION_SERVICE_PORT", "AION_MCP_SCHEMAS", "AION_ACTIVITY_KEY"}
+var commandVariables = []string{
+	"AION_HOME", "AION_CONFIG", "AION_SERVER", "AION_NAMESPACE", "AION_TOKEN", "AION_SUBJECT", "AION_DEPLOY",
+	"AION_CONTEXT", "AION_OUTPUT", "AION_PAGER", "AION_CA_FILE", "AION_PORT", "AION_SERVICE_HOST", "AION_SERVICE_PORT", "AION_MCP_SCHEMAS", "AION_ACTIVITY_KEY",
+}
 
 // unknownVariables warns of AION_* variables that mean nothing here: container platforms inject some, so they are no error.
 func unknownVariables(env map[string]string) []string {

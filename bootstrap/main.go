@@ -50,7 +50,8 @@ func signals() (interrupts <-chan cli.Interrupt, kill <-chan struct{}, stop func
 	out, second, done := make(chan cli.Interrupt, 4), make(chan struct{}), make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		for seen := 0; ; {
+		seen := 0
+		for {
 			select {
 			case <-done:
 				return
@@ -61,23 +62,30 @@ func signals() (interrupts <-chan cli.Interrupt, kill <-chan struct{}, stop func
 				if seen++; seen == 2 {
 					close(second)
 				}
-				exit := 130
-				if sig == syscall.SIGTERM {
-					exit = 143
-				}
-				select {
-				case out <- cli.Interrupt{Exit: exit}:
-				default: // two are told already
-				}
+				tell(out, sig)
 			}
 		}
 	})
 	return out, second, func() { signal.Stop(raw); close(done); wait.Wait() }
 }
 
+// tell hands one signal on; more than the reader has room for are told already.
+func tell(out chan<- cli.Interrupt, sig os.Signal) {
+	exit := 130
+	if sig == syscall.SIGTERM {
+		exit = 143
+	}
+	select {
+	case out <- cli.Interrupt{Exit: exit}:
+	default:
+	}
+}
+
 func build() cli.Build {
-	b := cli.Build{Version: version, Commit: commit, BuiltAt: builtAt, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		MCP: mcp.Revision, Schema: gormstore.SchemaVersion()}
+	b := cli.Build{
+		Version: version, Commit: commit, BuiltAt: builtAt, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		MCP: mcp.Revision, Schema: gormstore.SchemaVersion(),
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

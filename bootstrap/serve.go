@@ -51,8 +51,10 @@ func (b *backend) Open(ctx context.Context, o cli.Open) (*cli.Engine, error) {
 		return nil, errors.Join(err, app.Close(context.WithoutCancel(ctx), 0))
 	}
 	stop := b.killSwitch(app)
-	return &cli.Engine{Namespace: c.NamespaceDefault, Runs: app.Runs, Authoring: app.Authoring, Transcripts: app.Transcripts,
-		Close: func(ctx context.Context, grace time.Duration) error { defer stop(); return app.Close(ctx, grace) }}, nil
+	return &cli.Engine{
+		Namespace: c.NamespaceDefault, Runs: app.Runs, Authoring: app.Authoring, Transcripts: app.Transcripts,
+		Close: func(ctx context.Context, grace time.Duration) error { defer stop(); return app.Close(ctx, grace) },
+	}, nil
 }
 
 // killSwitch ends all commands when the second signal comes.
@@ -87,7 +89,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	}
 	defer b.killSwitch(app)()
 	defer func() { err = errors.Join(err, app.Close(context.WithoutCancel(ctx), c.DrainTimeout)) }()
-	host, err := app.host()
+	host, err := app.host() //nolint:contextcheck // requests bring their own contexts
 	if err != nil {
 		return err
 	}
@@ -104,8 +106,10 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	if err := app.Start(ctx); err != nil {
 		return err
 	}
-	l := cli.Listening{Version: version, URL: url, Store: app.storeName(), Insecure: c.AuthAllowInsecure && !loopbackAddr(addr), MCP: c.MCPEnabled,
-		Recovered: app.Lost, Took: time.Since(began), Warnings: app.warnings()}
+	l := cli.Listening{
+		Version: version, URL: url, Store: app.storeName(), Insecure: c.AuthAllowInsecure && !loopbackAddr(addr), MCP: c.MCPEnabled,
+		Recovered: app.Lost, Took: time.Since(began), Warnings: app.warnings(),
+	}
 	announce(log, c, l)
 	ready(l)
 	if err := host.Run(ctx); err != nil && context.Cause(ctx) == nil {
@@ -159,8 +163,10 @@ func (a *App) host() (*web.Host, error) {
 		return nil, fmt.Errorf("the tool catalogue: %w", err)
 	}
 	endpoint, err := mcp.NewEndpoint(catalogue, general.New(a.Runs, a.Transcripts, a.Authoring, int(c.MCPMaxResultBytes)),
-		mcp.Options{Origins: origins, Hosts: hosts, Callers: web.OperatorCallers{}, MaxBodyBytes: c.MCPMaxBodyBytes, CallTimeout: c.MCPCallTimeout,
-			IDs: a.ids, Log: a.log})
+		mcp.Options{
+			Origins: origins, Hosts: hosts, Callers: web.OperatorCallers{}, MaxBodyBytes: c.MCPMaxBodyBytes, CallTimeout: c.MCPCallTimeout,
+			IDs: a.ids, Log: a.log,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("the tool catalogue: %w", err)
 	}
@@ -185,8 +191,10 @@ func cannotListen(listen string, cause error) error {
 	if errors.As(cause, &op) {
 		reason = op.Err
 	}
-	return &domain.Error{Code: domain.CodeUnavailable, Type: "CannotListen",
-		Message: fmt.Sprintf("server.listen %s cannot be opened (%v); choose another with --listen, 127.0.0.1:0 takes any free port", listen, reason), Err: cause}
+	return &domain.Error{
+		Code: domain.CodeUnavailable, Type: "CannotListen",
+		Message: fmt.Sprintf("server.listen %s cannot be opened (%v); choose another with --listen, 127.0.0.1:0 takes any free port", listen, reason), Err: cause,
+	}
 }
 
 func loopbackAddr(addr net.Addr) bool {

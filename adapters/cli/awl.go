@@ -103,8 +103,10 @@ func checkedJSON(name string, r awl.Report) checked {
 		c.Steps = &r.Steps
 	}
 	for _, d := range r.Diagnostics {
-		c.Diagnostics = append(c.Diagnostics, finding{Class: d.Severity.String(), Code: d.Code, Message: d.Message, Line: d.Span.Start.Line,
-			Column: d.Span.Start.Column, EndLine: d.Span.End.Line, EndColumn: d.Span.End.Column, Hint: d.Hint})
+		c.Diagnostics = append(c.Diagnostics, finding{
+			Class: d.Severity.String(), Code: d.Code, Message: d.Message, Line: d.Span.Start.Line,
+			Column: d.Span.Start.Column, EndLine: d.Span.End.Line, EndColumn: d.Span.End.Column, Hint: d.Hint,
+		})
 	}
 	return c
 }

@@ -21,7 +21,7 @@ type globals struct {
 
 // Run executes one command line and answers the exit code of the process.
 func Run(ctx context.Context, p Program, args []string) int {
-	root := newRoot(&p)
+	root := newRoot(&p) //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)

@@ -31,8 +31,10 @@ func (c Caller) Reach(ns domain.Namespace) error {
 	if c.AllNamespaces || slices.Contains(c.Namespaces, ns) {
 		return nil
 	}
-	return &domain.Error{Code: domain.CodeNamespaceDenied, Type: "NamespaceNotGranted",
-		Message: fmt.Sprintf("%s may not use namespace %q; ask for it in x-aion-namespaces or the namespaces claim", c.Subject, ns)}
+	return &domain.Error{
+		Code: domain.CodeNamespaceDenied, Type: "NamespaceNotGranted",
+		Message: fmt.Sprintf("%s may not use namespace %q; ask for it in x-aion-namespaces or the namespaces claim", c.Subject, ns),
+	}
 }
 
 // MayDeploy refuses a caller without the deploy grant.
@@ -40,6 +42,8 @@ func (c Caller) MayDeploy() error {
 	if c.Deploy {
 		return nil
 	}
-	return &domain.Error{Code: domain.CodeDeployDenied, Type: "DeployGrantMissing",
-		Message: fmt.Sprintf("%s lacks the deploy grant; send x-aion-deploy: true, or use a token with the deploy claim", c.Subject)}
+	return &domain.Error{
+		Code: domain.CodeDeployDenied, Type: "DeployGrantMissing",
+		Message: fmt.Sprintf("%s lacks the deploy grant; send x-aion-deploy: true, or use a token with the deploy claim", c.Subject),
+	}
 }

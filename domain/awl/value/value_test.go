@@ -51,8 +51,10 @@ func TestObjectsAreSortedAndNothingIsEscapedNeedlessly(t *testing.T) {
 
 func TestMalformedTextIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", " ", "{", "[", "[1,", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "[1,]", "tru", "nulll",
-		"\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\n\"", "1 1", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", strings.Repeat("[", value.MaxDepth+1)} {
+	for _, text := range []string{
+		"", " ", "{", "[", "[1,", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "[1,]", "tru", "nulll",
+		"\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\n\"", "1 1", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", strings.Repeat("[", value.MaxDepth+1),
+	} {
 		if v, err := value.Decode([]byte(text)); err == nil {
 			t.Errorf("%q decodes to %s", text, value.Encode(v))
 		}
@@ -65,8 +67,12 @@ func TestMalformedTextIsRefused(t *testing.T) {
 
 func TestAbsentMembersAreLeftOut(t *testing.T) {
 	t.Parallel()
-	o := value.NewObject([]value.Member{{Name: "b", Value: value.Absent{}}, {Name: "c", Value: value.Null{}},
-		{Name: "a", Value: value.List{value.Absent{}, value.Int(1)}}, {Name: "c", Value: value.Int(2)}})
+	o := value.NewObject([]value.Member{
+		{Name: "b", Value: value.Absent{}},
+		{Name: "c", Value: value.Null{}},
+		{Name: "a", Value: value.List{value.Absent{}, value.Int(1)}},
+		{Name: "c", Value: value.Int(2)},
+	})
 	if got := string(value.Encode(o)); got != `{"a":[null,1],"c":2}` {
 		t.Errorf("got %s", got)
 	}
@@ -77,8 +83,10 @@ func TestAbsentMembersAreLeftOut(t *testing.T) {
 
 func TestOrderIsExactAcrossIntsAndFloats(t *testing.T) {
 	t.Parallel()
-	ascending := []value.Value{value.Float(-1e300), value.Int(math.MinInt64), value.Float(-0.5), value.Int(0), value.Float(0.5),
-		value.Int(9007199254740992), value.Int(9007199254740993), value.Int(math.MaxInt64), value.Float(1 << 63), value.Float(1e300)}
+	ascending := []value.Value{
+		value.Float(-1e300), value.Int(math.MinInt64), value.Float(-0.5), value.Int(0), value.Float(0.5),
+		value.Int(9007199254740992), value.Int(9007199254740993), value.Int(math.MaxInt64), value.Float(1 << 63), value.Float(1e300),
+	}
 	for i, a := range ascending {
 		for j, b := range ascending {
 			c, f := value.Compare(a, b)
@@ -109,9 +117,16 @@ func sign(n int) int {
 
 func TestEqualComparesByContent(t *testing.T) {
 	t.Parallel()
-	distinct := []value.Value{value.Null{}, value.Absent{}, value.Bool(false), value.Int(0), value.Float(0.5), value.String(""),
-		value.List{}, value.List{value.Null{}}, value.List{value.Int(1)}, value.Object{},
-		value.NewObject([]value.Member{{Name: "a", Value: value.List{}}}), value.NewObject([]value.Member{{Name: "b", Value: value.List{}}})}
+	distinct := []value.Value{
+		value.Null{},
+		value.Absent{},
+		value.Bool(false), value.Int(0), value.Float(0.5), value.String(""),
+		value.List{},
+		value.List{value.Null{}},
+		value.List{value.Int(1)},
+		value.Object{},
+		value.NewObject([]value.Member{{Name: "a", Value: value.List{}}}), value.NewObject([]value.Member{{Name: "b", Value: value.List{}}}),
+	}
 	for i, a := range distinct {
 		for j, b := range distinct {
 			if value.Equal(a, b) != (i == j) {
