@@ -13,15 +13,17 @@ import (
 	"aion/domain/document"
 )
 
-// Check judges a document: everything that can be known about it before a run. It writes nothing and is safe for
-// concurrent use as long as o.Import is.
+// Check judges a document: everything that can be known about it before a run, with the repair of each finding that has a
+// certain one. It writes nothing and is safe for concurrent use as long as o.Import is.
 func Check(src []byte, o Options) Report {
 	_, r := judge(src, o, "")
+	suggest(src, o, &r)
 	return r
 }
 
 // Compile makes the plan of a document. The plan's content hash, which names the version, is ContentHash(src, o.Import). A
-// document that does not check, and a worker document, give no plan but the error of Report.Refusal.
+// document that does not check, and a worker document, give no plan but the error of Report.Refusal. Repairs are looked
+// for by Check alone.
 func Compile(src []byte, o Options) (*plan.Plan, Report, error) {
 	p, r := judge(src, o, ContentHash(src, o.Import))
 	if p == nil {
@@ -67,9 +69,6 @@ func ContentHash(src []byte, imp func(path string) ([]byte, error)) string {
 func judge(src []byte, o Options, contentHash string) (*plan.Plan, Report) {
 	doc, parsed := syntax.Parse(src)
 	res, found := check.Check(doc, parsed, o.Import)
-	if !diag.HasErrors(found) {
-		found = append(found, unsupportedUses(doc)...)
-	}
 	var p *plan.Plan
 	if doc.Header != nil && !diag.HasErrors(found) {
 		var err error

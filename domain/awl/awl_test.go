@@ -1,7 +1,6 @@
 package awl_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -69,12 +68,6 @@ func TestValidDocumentsCheckAndCompile(t *testing.T) {
 			}
 			continue
 		}
-		if usesChildren(src) {
-			if r.OK || p != nil || r.Diagnostics[0].Code != "AWL9001" {
-				t.Errorf("%s: %+v", name, r)
-			}
-			continue
-		}
 		if !r.OK || !r.DeploysGreen || len(r.Diagnostics) != 0 || err != nil {
 			t.Errorf("%s: %v %v", name, shown(r.Diagnostics), err)
 			continue
@@ -84,8 +77,6 @@ func TestValidDocumentsCheckAndCompile(t *testing.T) {
 		}
 	}
 }
-
-func usesChildren(src []byte) bool { return bytes.Contains(src, []byte("\nchild ")) }
 
 func TestInvalidDocumentsAreRefusedWithTheirFindings(t *testing.T) {
 	t.Parallel()
@@ -140,48 +131,6 @@ func TestContentHashFollowsTheImports(t *testing.T) {
 	plainSum := sha256.Sum256([]byte("text"))
 	if got := awl.ContentHash([]byte("text"), nil); got != hex.EncodeToString(plainSum[:]) {
 		t.Error(got)
-	}
-}
-
-func TestChildrenAreRefusedUntilTheyRun(t *testing.T) {
-	t.Parallel()
-	src := []byte(`//! Children in every place.
-workflow w
-  input n: Int
-  outcome done: type Int, route success
-
-child double(n: Int) -> Int
-child audit(n: Int) -> Nil
-
-step s
-  double(n: n) -> a
-  n |> double -> b
-  fork
-    spawn audit(n: a)
-    double(n: b) -> c
-  join
-  route done(c)
-`)
-	r := awl.Check(src, awl.Options{})
-	want := []string{"AWL9001 at 10:3", "AWL9001 at 11:8", "AWL9001 at 13:5", "AWL9001 at 14:5"}
-	if diff := cmp.Diff(want, shown(r.Diagnostics)); diff != "" || r.OK || r.DeploysGreen {
-		t.Error(diff)
-	}
-	for _, d := range r.Diagnostics {
-		if !strings.HasSuffix(d.Message, "is not supported by this version of aion") || d.Hint == "" || d.Severity != diag.Error {
-			t.Errorf("%+v", d)
-		}
-	}
-	if !strings.HasPrefix(r.Diagnostics[2].Message, "`spawn` ") || r.Diagnostics[2].Span.End.Column != 10 {
-		t.Errorf("%+v", r.Diagnostics[2])
-	}
-}
-
-func TestAnUnsupportedConstructWaitsForTheOtherErrors(t *testing.T) {
-	t.Parallel()
-	r := awl.Check([]byte("//! x\nworkflow w\n  outcome done: type Int, route success\n\nchild c() -> Int\n\nstep s\n  c() -> a\n  route done(b)\n"), awl.Options{})
-	if diff := cmp.Diff([]string{"AWL2006 at 9:14"}, shown(r.Diagnostics)); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -33,13 +33,17 @@ func (f *flow) reach() {
 }
 
 // order gives the steps that can be entered so that each stands after one that leads to it, and after all that do unless a
-// way leads back.
+// way leads back. The ways out of a region are no edges; what follows its collect is visited before what it holds, so that
+// it stands behind.
 func (f *flow) order() []*node {
 	seen := make([]bool, len(f.nodes))
 	var post []*node
 	var visit func(n *node)
 	visit = func(n *node) {
 		seen[n.index] = true
+		if n.opens != nil && n.opens.collect != nil && !seen[n.opens.collect.index] {
+			visit(n.opens.collect)
+		}
 		for _, e := range n.out {
 			if !seen[e.to.index] {
 				visit(e.to)

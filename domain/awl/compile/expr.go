@@ -150,7 +150,11 @@ func (c *compiler) construct(e *syntax.Construct) plan.Expr {
 	return plan.Expr{Op: plan.ExprRecord, Fields: c.args(e.Args)}
 }
 
+// args compiles named values; none are nil, as a decoded plan has it.
 func (c *compiler) args(args []*syntax.Arg) []plan.Arg {
+	if len(args) == 0 {
+		return nil
+	}
 	out := make([]plan.Arg, 0, len(args))
 	for _, a := range args {
 		out = append(out, plan.Arg{Name: a.Name.Name, Value: c.expr(a.Value)})

@@ -193,7 +193,8 @@ func nameCodes() []Entry {
 		{
 			"AWL3010", Error, "combinator arguments fit",
 			"`{name}` {what}",
-			"the argument, or the combinator when it is missing", "see the table in section 3.7",
+			"the argument, or the combinator when it is missing",
+			"write `filter(<condition>)`, `map(<value>)`, `sort(<key>)` or `sort`, `count`, `any(<condition>)`, `all(<condition>)`",
 		},
 		{
 			"AWL3011", Error, "there is no null",

@@ -21,7 +21,7 @@ func textCodes() []Entry {
 			"1:1", "move prompts and data into schema files or actions",
 		},
 		{
-			"AWL0004", Error, "limits of section 2.1",
+			"AWL0004", Error, "sizes, lengths and depths have limits",
 			"{what} exceeds the limit of {limit}",
 			"tok over the limit", "shorten or split it",
 		},
@@ -98,7 +98,7 @@ func textCodes() []Entry {
 		{
 			"AWL1005", Error, "the grammar",
 			"expected {expected}, found {found}",
-			"tok", "see the grammar of the construct",
+			"tok", "write {expected} in its place",
 		},
 		{
 			"AWL1006", Error, "reserved words are no names, `AION_…` is no exported variable",
@@ -123,7 +123,7 @@ func textCodes() []Entry {
 		{
 			"AWL1010", Error, "no spelling of another language",
 			"`{found}` is not AWL; write {replacement}",
-			"tok", "use the spelling in the message (section 5.3)",
+			"tok", "write {replacement} in its place",
 		},
 		{
 			"AWL1011", Error, "arguments are named",

@@ -7,7 +7,8 @@ import (
 
 // New makes the finding of a code at a place. The pairs are placeholder names and their values, in turn: they fill the
 // `{name}` parts of the catalogue's message and hint. An alternative of the hint ("…, or use {closest}") whose
-// placeholder has no value, or an empty one, is left out. The value of `closest` is put in backticks.
+// placeholder has no value, or an empty one, is left out. The value of `closest` is put in backticks. The hints of AWL1005
+// and AWL1010 show the construct that their pairs speak of.
 // AWL3018 says "a duration is not a value here", or, given a `name`, that the name is no duration.
 // A code that the catalogue does not hold, and a name without a value, are mistakes of the program: New panics.
 func New(code string, span Span, pairs ...string) Diagnostic {
@@ -17,7 +18,11 @@ func New(code string, span Span, pairs ...string) Diagnostic {
 	}
 	v := values(pairs)
 	message, _ := v.fill(v.variant(e))
-	return Diagnostic{Severity: e.Severity, Code: code, Message: message, Span: span, Hint: v.hint(e.Hint)}
+	hint := advice(code, v)
+	if hint == "" {
+		hint = v.hint(e.Hint)
+	}
+	return Diagnostic{Severity: e.Severity, Code: code, Message: message, Span: span, Hint: hint}
 }
 
 // variant picks the half of AWL3018, the one message with two, that is meant: the second speaks of a name.

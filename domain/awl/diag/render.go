@@ -55,21 +55,9 @@ func Render(file string, src []byte, d Diagnostic, color bool) string {
 		fmt.Fprintf(&b, "  hint: %s\n", d.Hint)
 	}
 	if d.Fix != nil {
-		fmt.Fprintf(&b, "  fix: %s\n", describeFix(*d.Fix))
+		fmt.Fprintf(&b, "  fix: %s\n", d.Fix.Title(src))
 	}
 	return b.String()
-}
-
-func describeFix(f Fix) string {
-	at := fmt.Sprintf("%d:%d", f.Span.Start.Line, f.Span.Start.Column)
-	switch {
-	case f.Text == "":
-		return "delete what stands at " + at
-	case f.Span.Start == f.Span.End:
-		return fmt.Sprintf("insert `%s` at %s", f.Text, at)
-	default:
-		return fmt.Sprintf("write `%s` at %s", f.Text, at)
-	}
 }
 
 // excerpt cuts the line of a span out of src, and makes the line below it with carets under the span.
@@ -102,15 +90,18 @@ func window(part []byte, isBefore bool) string {
 	case !isBefore && len(r) > maxShown-shownBefore:
 		r = append(r[:maxShown-shownBefore-1], '…')
 	}
+	return safe(string(r))
+}
+
+// safe makes a text printable on one line.
+func safe(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
-		case c == '\t':
-			return ' '
-		case c == '\r':
+		case c == '\t' || c == '\r':
 			return ' '
 		case unicode.IsControl(c):
 			return '\uFFFD'
 		}
 		return c
-	}, string(r))
+	}, text)
 }

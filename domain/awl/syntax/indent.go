@@ -3,6 +3,8 @@ package syntax
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"aion/domain/awl/diag"
 )
@@ -55,12 +57,41 @@ func (s *scanner) margin() margin {
 			}
 			m.width += 2
 		default:
+			if n := s.oddSpaces(); n > 0 {
+				m.width += n
+				continue
+			}
 			if s.atEnd() || !isControl(s.peek()) || s.atEOL() {
 				return m
 			}
 		}
 		s.advance()
 	}
+}
+
+// oddSpaces reports a run of spaces that are none of the language where a line is indented, and gives the columns that they
+// stand for, so that the line is read where its author sees it.
+func (s *scanner) oddSpaces() int {
+	start, width, first := s.pos, 0, ""
+	for !s.atEnd() && s.peek() >= utf8.RuneSelf {
+		c, n := utf8.DecodeRuneInString(s.rest())
+		if !unicode.Is(unicode.Zs, c) {
+			break
+		}
+		if width == 0 {
+			first = s.rest()[:n]
+		}
+		if width++; c == '\u3000' { // as wide as two
+			width++
+		}
+		s.advance()
+	}
+	if width > 0 {
+		d := diag.New("AWL0012", s.spanFrom(start), "c", first)
+		d.Fix = &diag.Fix{Span: d.Span, Text: strings.Repeat(" ", width)}
+		s.found.add(d)
+	}
+	return width
 }
 
 // isControl says whether a byte is a control character of ASCII; they are reported, and else ignored.

@@ -114,7 +114,7 @@ func symbols() []token {
 func (s *scanner) punctuation() (token, bool) {
 	start := s.pos
 	for _, t := range s.symbols {
-		if !strings.HasPrefix(s.rest(), t.text) {
+		if t.text[0] != s.peek() || !strings.HasPrefix(s.rest(), t.text) {
 			continue
 		}
 		s.skip(len(t.text))
