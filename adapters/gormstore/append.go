@@ -80,6 +80,11 @@ func (t *tx) commit(c *history.Commit, now time.Time) (refusal, err error) {
 			return ports.IdempotencyTaken(c.Started.Key), nil
 		}
 	}
+	if c.Started != nil && c.Started.Task != "" {
+		if refusal, err := t.mcpTaskRefuses(c.Started); refusal != nil || err != nil {
+			return refusal, err
+		}
+	}
 	follows, err := t.advance(c)
 	if err != nil {
 		return nil, err
@@ -150,6 +155,9 @@ func (t *tx) contents(c *history.Commit, now time.Time) error {
 		}
 	}
 	if k := c.Started; k != nil {
+		if err := t.beginMCPTask(c); err != nil {
+			return err
+		}
 		if _, err := t.exec(sqlKeyPut, k.Scope, k.Key, k.Request, string(k.WorkflowID), string(k.RunID), micros(k.ExpiresAt)); err != nil {
 			return err
 		}

@@ -173,6 +173,7 @@ func (p *pairOf) compare(t *rapid.T) {
 	both(t, p, "versions", func(s conformance.Store) ([]deployment.Version, error) { return s.Versions(ctx, "") })
 	both(t, p, "next due", func(s conformance.Store) (time.Time, error) { return s.NextDue(ctx) })
 	both(t, p, "next timer", func(s conformance.Store) (time.Time, error) { return s.NextTimer(ctx) })
+	both(t, p, "namespaces", func(s conformance.Store) ([]ports.NamespaceRow, error) { return s.Namespaces(ctx, "", 100) })
 	both(t, p, "outbox", func(s conformance.Store) ([]history.Message, error) { return s.Pending(ctx, 100) })
 }
 
@@ -212,11 +213,24 @@ func (p *pairOf) ask(t *rapid.T) {
 	})
 }
 
+func drawNamespace(t *rapid.T) ports.NamespaceRow {
+	n := ports.NamespaceRow{
+		Name: domain.Namespace(fmt.Sprint("ns", small.Draw(t, "namespace")%3)), Description: rapid.SampledFrom([]string{"", "d"}).Draw(t, "description"),
+		CreatedAt: moments.Draw(t, "created"),
+	}
+	if rapid.Bool().Draw(t, "bounded") {
+		n.MaxInFlight = new(small.Draw(t, "bound"))
+		n.Retention = new(time.Duration(small.Draw(t, "retention")) * time.Hour)
+	}
+	return n
+}
+
 func (p *pairOf) change(t *rapid.T) {
 	ctx := t.Context()
 	key := drawKey(t)
 	v := versionOf(small.Draw(t, "version"))
-	switch rapid.IntRange(0, 5).Draw(t, "change") {
+	drawn := drawNamespace(t)
+	switch rapid.IntRange(0, 8).Draw(t, "change") {
 	case 0:
 		both(t, p, "park", func(s conformance.Store) (int, error) { return 0, s.Park(ctx, []domain.AttemptKey{key}) })
 	case 1:
@@ -240,6 +254,15 @@ func (p *pairOf) change(t *rapid.T) {
 		both(t, p, "route", func(s conformance.Store) (int, error) {
 			return 0, s.SetRoute(ctx, v.WorkflowType, v.ContentHash, fake.Epoch)
 		})
+	case 5:
+		both(t, p, "add namespace", func(s conformance.Store) (twoOf[ports.NamespaceRow, bool], error) {
+			stored, added, err := s.AddNamespace(ctx, drawn)
+			return twoOf[ports.NamespaceRow, bool]{stored, added}, err
+		})
+	case 6:
+		both(t, p, "change namespace", func(s conformance.Store) (ports.NamespaceRow, error) { return s.ChangeNamespace(ctx, drawn) })
+	case 7:
+		both(t, p, "remove namespace", func(s conformance.Store) (int, error) { return 0, s.RemoveNamespace(ctx, drawn.Name) })
 	default:
 		both(t, p, "delete version", func(s conformance.Store) (int, error) { return 0, s.DeleteVersion(ctx, v.WorkflowType, v.ContentHash) })
 	}
@@ -252,7 +275,8 @@ func TestStoreBehavesLikeTheReference(t *testing.T) { // engine 17
 	o.Clock, o.UnsafeNoFsync = clock, true // nothing is killed here
 	disk := mustOpen(t, o)
 	const empty = `DELETE FROM workflows; DELETE FROM runs; DELETE FROM events; DELETE FROM activity_tasks; DELETE FROM timers; DELETE FROM outbox;
-		DELETE FROM idempotency_keys; DELETE FROM transcript_streams; DELETE FROM transcript_events; DELETE FROM deployments; DELETE FROM routes`
+		DELETE FROM idempotency_keys; DELETE FROM transcript_streams; DELETE FROM transcript_events; DELETE FROM deployments; DELETE FROM routes;
+		DELETE FROM namespaces`
 	rapid.Check(t, func(rt *rapid.T) {
 		clock.Jump(fake.Epoch)
 		if err := disk.Write(rt.Context(), empty); err != nil {

@@ -9,10 +9,12 @@ import (
 	"aion/ports"
 )
 
+// SQLite plans a bare parameter after `=` or LIMIT by its value and prepares the statement again for the next one. Written
+// +? it is a value like any other, and what is read often stays prepared.
 const (
-	sqlHistory = `SELECT seq, run_id, type, recorded_at, data FROM events WHERE workflow_id = ? AND seq >= ? ORDER BY seq LIMIT ?`
-	sqlHead    = `SELECT head_seq FROM workflows WHERE id = ?`
-	sqlKey     = `SELECT request, workflow_id, run_id, expires_at FROM idempotency_keys WHERE scope = ? AND key = ?`
+	sqlHistory = `SELECT seq, run_id, type, recorded_at, data FROM events WHERE workflow_id = +? AND seq >= ? ORDER BY seq LIMIT +?`
+	sqlHead    = `SELECT head_seq FROM workflows WHERE id = +?`
+	sqlKey     = `SELECT request, workflow_id, run_id, expires_at FROM idempotency_keys WHERE scope = +? AND key = +?`
 )
 
 // each runs a query on a reading connection and calls scan for every row.

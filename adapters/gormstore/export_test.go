@@ -58,3 +58,12 @@ func (s *Store) Waiting() int {
 	defer s.write.mu.Unlock()
 	return len(s.write.waiting)
 }
+
+// Apply runs one migration again.
+func (s *Store) Apply(ctx context.Context, version int) error {
+	steps, err := migrations()
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, steps[version-1].text)
+}

@@ -217,7 +217,7 @@ func TestNewerSchemaIsRefusedByNumber(t *testing.T) { // engine 19
 		t.Fatal(err)
 	}
 	_, err := gormstore.Open(t.Context(), o)
-	wantRefusal(t, err, domain.CodeInvalidState, "SchemaNewer", "has schema 31; this binary knows up to 1")
+	wantRefusal(t, err, domain.CodeInvalidState, "SchemaNewer", fmt.Sprintf("has schema 31; this binary knows up to %d", gormstore.SchemaVersion()))
 }
 
 func TestReopenedStoreHoldsWhatItHeld(t *testing.T) {

@@ -20,19 +20,19 @@ const (
 	// The inner query reads an index only, so that tasks which wait for a later retry cost no row.
 	sqlTasksDue = `SELECT ` + taskColumns + ` FROM (SELECT workflow_id, run_id, activity_id FROM activity_tasks
 		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?)
-		ORDER BY scheduled_at, workflow_id, run_id, activity_id LIMIT ?) AS d
+		ORDER BY scheduled_at, workflow_id, run_id, activity_id LIMIT +?) AS d
 		CROSS JOIN activity_tasks AS t ON t.workflow_id = d.workflow_id AND t.run_id = d.run_id AND t.activity_id = d.activity_id`
 	sqlTasksStarted = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started'`
-	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = ? ORDER BY t.run_id, t.activity_id`
+	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = +? ORDER BY t.run_id, t.activity_id`
 	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = ''
 		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND state = 'started'`
 	sqlTaskNext = `SELECT not_before FROM activity_tasks WHERE state = 'queued' ORDER BY not_before LIMIT 1`
 
 	sqlTimersDue = `SELECT workflow_id, run_id, timer_id, namespace, purpose, fire_at FROM timers WHERE fire_at <= ?
-		ORDER BY fire_at, workflow_id, run_id, timer_id LIMIT ?`
+		ORDER BY fire_at, workflow_id, run_id, timer_id LIMIT +?`
 	sqlTimerNext = `SELECT fire_at FROM timers ORDER BY fire_at LIMIT 1`
 
-	sqlOutbox    = `SELECT id, namespace, workflow_id, kind, body FROM outbox ORDER BY n LIMIT ?`
+	sqlOutbox    = `SELECT id, namespace, workflow_id, kind, body FROM outbox ORDER BY n LIMIT +?`
 	sqlDelivered = `DELETE FROM outbox WHERE id = ?`
 )
 

@@ -59,25 +59,32 @@ func (s *Store) runs(ctx context.Context) *gorm.DB {
 	return s.read.WithContext(ctx).Table("runs").Select(runColumns)
 }
 
+// findRuns scans by hand: listing is a hot path, and gorm's own scan costs it more than the database does.
 func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, error) {
-	var found []runRow
-	if err := q.Find(&found).Error; err != nil {
+	found, err := q.Rows()
+	if err != nil {
 		return nil, s.readError(ctx, err)
 	}
+	defer func() { _ = found.Close() }()
 	var rows []history.RunRow
-	for _, r := range found {
+	for found.Next() {
+		var r runRow
+		if err := found.Scan(&r.WorkflowID, &r.Generation, &r.RunID, &r.Namespace, &r.WorkflowType, &r.PackageVersion, &r.Status, &r.PausedReason,
+			&r.StartedAt, &r.EndedAt, &r.PreviousRunID, &r.ParentWorkflowID, &r.ParentRunID, &r.ParentChild, &r.Labels, &r.FirstSeq, &r.Outcome); err != nil {
+			return nil, s.readError(ctx, err)
+		}
 		row, err := fromRunRow(r)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, s.readError(ctx, found.Err())
 }
 
 // Runs implements ports.RunIndex.
 func (s *Store) Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRow, error) {
-	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = ?", string(id)).Order("generation"))
+	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = +?", string(id)).Order("generation"))
 }
 
 // List implements ports.RunIndex.
@@ -97,12 +104,12 @@ func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (int64, error
 }
 
 func filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
-	q = q.Where("namespace = ?", string(f.Namespace))
+	q = q.Where("namespace = +?", string(f.Namespace))
 	if f.Status != "" {
-		q = q.Where("status = ?", string(f.Status))
+		q = q.Where("status = +?", string(f.Status))
 	}
 	if f.WorkflowType != "" {
-		q = q.Where("workflow_type = ?", f.WorkflowType)
+		q = q.Where("workflow_type = +?", f.WorkflowType)
 	}
 	if !f.StartedAfter.IsZero() {
 		q = q.Where("started_at >= ?", microsUp(f.StartedAfter))

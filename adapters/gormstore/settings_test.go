@@ -13,6 +13,7 @@ import (
 	"aion/adapters/gormstore"
 	"aion/domain"
 	"aion/domain/history"
+	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/ports"
 	"aion/test/fake"
@@ -147,6 +148,29 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Versions(ctx, "ship"))
 	check(nil, s.SetRoute(ctx, "ship", versionOf(0).ContentHash, fake.Epoch))
 	check(nil, s.DeleteVersion(ctx, "ship", versionOf(1).ContentHash))
+	for range 2 {
+		_, _, err = s.AddNamespace(ctx, ports.NamespaceRow{Name: "acme"})
+		check(nil, err)
+	}
+	check(s.Namespace(ctx, "acme"))
+	check(s.Namespaces(ctx, "a", 10))
+	check(s.ChangeNamespace(ctx, ports.NamespaceRow{Name: "acme", Description: "d"}))
+	check(nil, s.RemoveNamespace(ctx, "acme"))
+	waiting := task.New(task.NewID([16]byte{1}), "operator", fake.Epoch, time.Second)
+	waiting.Arguments = []byte(`{}`)
+	check(nil, s.CreateMCPTask(ctx, waiting, 10))
+	check(s.MCPTask(ctx, waiting.ID))
+	check(s.WorkingMCPTasks(ctx, ports.WorkingMCPTasks{Limit: 10}))
+	check(s.WorkingMCPTasks(ctx, ports.WorkingMCPTasks{Started: true, Limit: 10}))
+	another := chains(2)[1]
+	awaited := another.next()
+	awaited.Started = &history.Idempotency{Scope: "default", Key: "t", WorkflowID: another.id, RunID: another.run, ExpiresAt: fake.Epoch.Add(time.Hour), Task: string(waiting.ID)}
+	errs = append(errs, s.Append(ctx, []history.Commit{awaited})...)
+	check(s.ChangeMCPTask(ctx, waiting.ID, func(k task.Task) (task.Task, error) { return k.Cancel(task.End{At: fake.Epoch}), nil }))
+	check(s.CountMCPTasks(ctx))
+	check(s.DeleteMCPTasks(ctx, fake.Epoch.Add(time.Hour), 10))
+	check(nil, s.Audit(ctx, ports.AuditRecord{At: fake.Epoch}))
+	check(s.AuditRecords(ctx, 0, 10))
 	for _, err := range errs {
 		if err != nil {
 			t.Error(err)

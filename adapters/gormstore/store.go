@@ -44,6 +44,9 @@ var (
 	_ ports.OutboxStore     = (*Store)(nil)
 	_ ports.TranscriptStore = (*Store)(nil)
 	_ ports.DeploymentStore = (*Store)(nil)
+	_ ports.NamespaceStore  = (*Store)(nil)
+	_ ports.MCPTaskStore    = (*Store)(nil)
+	_ ports.AuditLog        = (*Store)(nil)
 )
 
 // Open makes this process the owner of the store and brings its schema up to date. It refuses with CodeStoreLocked when

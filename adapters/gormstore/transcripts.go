@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	sqlStreamFind = `SELECT id, head, worker_seq FROM transcript_streams WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ?`
+	sqlStreamFind = `SELECT id, head, worker_seq FROM transcript_streams WHERE workflow_id = +? AND run_id = +? AND activity_id = +? AND attempt = +?`
 	sqlStreamAdd  = `INSERT INTO transcript_streams (workflow_id, run_id, activity_id, attempt, head, worker_seq) VALUES (?, ?, ?, ?, 0, 0) RETURNING id`
 	sqlStreamMove = `UPDATE transcript_streams SET head = ?, worker_seq = ? WHERE id = ?`
 	sqlRecordAdd  = `INSERT INTO transcript_events (stream, store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlRecords = `SELECT store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body FROM transcript_events
-		WHERE stream = ? AND store_seq >= ? AND store_seq < ? ORDER BY store_seq LIMIT ?`
-	sqlStreams = `SELECT activity_id, attempt, head FROM transcript_streams WHERE workflow_id = ? AND run_id = ? ORDER BY activity_id, attempt`
+		WHERE stream = +? AND store_seq >= ? AND store_seq < ? ORDER BY store_seq LIMIT +?`
+	sqlStreams = `SELECT activity_id, attempt, head FROM transcript_streams WHERE workflow_id = +? AND run_id = +? ORDER BY activity_id, attempt`
 )
 
 // recordRow is what the members of each kind have in common.

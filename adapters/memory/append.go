@@ -37,6 +37,9 @@ func (s *Store) commit(c *history.Commit) error {
 		if old, ok := s.keys[idempotencyKey{k.Scope, k.Key}]; ok && old.ExpiresAt.After(now) {
 			return ports.IdempotencyTaken(k.Key)
 		}
+		if err := s.mcpTaskRefuses(k); err != nil {
+			return err
+		}
 	}
 	w := s.workflows[c.WorkflowID]
 	if w.head() != c.ExpectedSeq {
@@ -56,9 +59,10 @@ func (s *Store) commit(c *history.Commit) error {
 		s.act(a)
 	}
 	if k := c.Started; k != nil {
+		s.beginMCPTask(c)
 		s.expireKeys(now)
 		kept := *k
-		kept.ExpiresAt = stored(k.ExpiresAt)
+		kept.ExpiresAt, kept.Task = stored(k.ExpiresAt), ""
 		s.keys[idempotencyKey{k.Scope, k.Key}] = kept
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/domain/history"
+	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/ports"
 )
@@ -28,6 +29,9 @@ type Store struct {
 	transcripts map[domain.AttemptKey]*stream
 	versions    map[string]deployment.Version
 	routes      map[string]deployment.Route
+	namespaces  map[domain.Namespace]ports.NamespaceRow
+	mcpTasks    map[task.ID]task.Task
+	audit       []ports.AuditRecord
 }
 
 var (
@@ -38,6 +42,9 @@ var (
 	_ ports.OutboxStore     = (*Store)(nil)
 	_ ports.TranscriptStore = (*Store)(nil)
 	_ ports.DeploymentStore = (*Store)(nil)
+	_ ports.NamespaceStore  = (*Store)(nil)
+	_ ports.MCPTaskStore    = (*Store)(nil)
+	_ ports.AuditLog        = (*Store)(nil)
 )
 
 // workflow is one history and its runs by generation.
@@ -88,6 +95,8 @@ func New(clock ports.Clock) *Store {
 		transcripts: map[domain.AttemptKey]*stream{},
 		versions:    map[string]deployment.Version{},
 		routes:      map[string]deployment.Route{},
+		namespaces:  map[domain.Namespace]ports.NamespaceRow{},
+		mcpTasks:    map[task.ID]task.Task{},
 	}
 }
 

@@ -16,6 +16,7 @@ type Caller struct {
 	Deploy        bool
 	Source        string // none, header or claim
 	Mode          string // off, token or jwks
+	Issuer        string // who vouches for the subject; empty outside mode jwks
 }
 
 // Operator is the caller of mode off: every namespace and the deploy grant. The label stands in the audit log only.

@@ -15,6 +15,9 @@ type Store interface { //nolint:interfacebloat // a sum of ports, for suites onl
 	ports.OutboxStore
 	ports.TranscriptStore
 	ports.DeploymentStore
+	ports.NamespaceStore
+	ports.MCPTaskStore
+	ports.AuditLog
 }
 
 // All runs the suite of every port that Store joins.
@@ -32,4 +35,7 @@ func All(t *testing.T, open func(testing.TB) Store) {
 	suite("OutboxStore", func(t *testing.T) { OutboxStore(t, func(tb testing.TB) Outbox { return open(tb) }) })
 	suite("TranscriptStore", func(t *testing.T) { TranscriptStore(t, func(tb testing.TB) ports.TranscriptStore { return open(tb) }) })
 	suite("DeploymentStore", func(t *testing.T) { DeploymentStore(t, func(tb testing.TB) ports.DeploymentStore { return open(tb) }) })
+	suite("NamespaceStore", func(t *testing.T) { NamespaceStore(t, func(tb testing.TB) Namespaces { return open(tb) }) })
+	suite("MCPTaskStore", func(t *testing.T) { MCPTaskStore(t, func(tb testing.TB) MCPTasks { return open(tb) }) })
+	suite("AuditLog", func(t *testing.T) { AuditLog(t, func(tb testing.TB) ports.AuditLog { return open(tb) }) })
 }

@@ -21,6 +21,9 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.OutboxStore
 	ports.TranscriptStore
 	ports.DeploymentStore
+	ports.NamespaceStore
+	ports.MCPTaskStore
+	ports.AuditLog
 }
 
 // Moment is where in a call a fault strikes.

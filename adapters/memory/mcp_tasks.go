@@ -1,0 +1,148 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"aion/domain/history"
+	"aion/domain/task"
+	"aion/ports"
+)
+
+// CreateMCPTask implements ports.MCPTaskStore.
+func (s *Store) CreateMCPTask(_ context.Context, t task.Task, limit int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	working := 0
+	for _, other := range s.mcpTasks {
+		if other.Owner == t.Owner && other.State == task.Working {
+			working++
+		}
+	}
+	if working >= limit {
+		return task.TooMany(limit)
+	}
+	s.mcpTasks[t.ID] = copyMCPTask(t)
+	return nil
+}
+
+// MCPTask implements ports.MCPTaskStore.
+func (s *Store) MCPTask(_ context.Context, id task.ID) (task.Task, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	t, known := s.mcpTasks[id]
+	if !known {
+		return task.Task{}, task.Unknown()
+	}
+	return copyMCPTask(t), nil
+}
+
+// ChangeMCPTask implements ports.MCPTaskStore.
+func (s *Store) ChangeMCPTask(_ context.Context, id task.ID, change func(task.Task) (task.Task, error)) (task.Task, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, known := s.mcpTasks[id]
+	if !known {
+		return task.Task{}, task.Unknown()
+	}
+	t, err := change(copyMCPTask(before))
+	if err != nil {
+		return task.Task{}, err
+	}
+	s.mcpTasks[id] = copyMCPTask(t)
+	return copyMCPTask(t), nil
+}
+
+// WorkingMCPTasks implements ports.MCPTaskStore.
+func (s *Store) WorkingMCPTasks(_ context.Context, which ports.WorkingMCPTasks) ([]task.ID, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var list []task.ID
+	for _, t := range s.mcpTasks {
+		free := which.LeaseBy.IsZero() || !t.LeaseUntil.After(which.LeaseBy)
+		if t.State == task.Working && t.Started() == which.Started && t.ID > which.After && free {
+			list = append(list, t.ID)
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), max(which.Limit, 0))], nil
+}
+
+// DeleteMCPTasks implements ports.MCPTaskStore.
+func (s *Store) DeleteMCPTasks(_ context.Context, now time.Time, limit int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	removed := 0
+	for id, t := range s.mcpTasks {
+		if removed < limit && t.Expired(now) {
+			delete(s.mcpTasks, id)
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// CountMCPTasks implements ports.MCPTaskStore.
+func (s *Store) CountMCPTasks(_ context.Context) (map[task.State]int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	counts := map[task.State]int{}
+	for _, t := range s.mcpTasks {
+		counts[t.State]++
+	}
+	return counts, nil
+}
+
+// mcpTaskRefuses finds out whether a task lets a commit start something for it.
+func (s *Store) mcpTaskRefuses(k *history.Idempotency) error {
+	if k.Task == "" || s.mcpTasks[task.ID(k.Task)].State == task.Working {
+		return nil
+	}
+	return task.Ended(task.ID(k.Task))
+}
+
+// beginMCPTask records in a task what the commit starts for it; the commit was checked.
+func (s *Store) beginMCPTask(c *history.Commit) {
+	k := c.Started
+	id := task.ID(k.Task)
+	if t, known := s.mcpTasks[id]; known && len(c.Events) > 0 {
+		if begun, err := t.Begin(k.WorkflowID, k.RunID, c.Events[0].At); err == nil {
+			s.mcpTasks[id] = begun
+		}
+	}
+}
+
+// Audit implements ports.AuditLog.
+func (s *Store) Audit(_ context.Context, r ports.AuditRecord) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.N, r.At = int64(len(s.audit))+1, stored(r.At)
+	s.audit = append(s.audit, r)
+	return nil
+}
+
+// AuditRecords implements ports.AuditLog.
+func (s *Store) AuditRecords(_ context.Context, after int64, limit int) ([]ports.AuditRecord, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	rest := s.audit[min(max(after, 0), int64(len(s.audit))):]
+	return slices.Clone(rest[:min(len(rest), max(limit, 0))]), nil
+}
+
+func copyMCPTask(t task.Task) task.Task {
+	t.Arguments = bytes.Clone(t.Arguments)
+	t.CreatedAt, t.UpdatedAt = stored(t.CreatedAt), stored(t.UpdatedAt)
+	t.ExpiresAt, t.LeaseUntil = stored(t.ExpiresAt), stored(t.LeaseUntil)
+	if t.Outcome != nil {
+		o := *t.Outcome
+		o.Value = bytes.Clone(o.Value)
+		if o.Refusal != nil {
+			r := *o.Refusal
+			o.Refusal = &r
+		}
+		t.Outcome = &o
+	}
+	return t
+}
