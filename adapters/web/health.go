@@ -21,10 +21,12 @@ const (
 )
 
 // Check is one condition of readiness. Probe gives nil when it holds; it is called about once a second, never twice at
-// once, and its text is shown to whoever asks.
+// once, and its text is shown to whoever asks. Note, when there is one, is shown while it holds: what an operator should
+// know and a load balancer should not act on. It must not wait.
 type Check struct {
 	Name  string
 	Probe func(ctx context.Context) error
+	Note  func() string
 }
 
 // Health answers the probes from what it saw last, so that an answer never waits for a part of the server.
@@ -129,6 +131,8 @@ func (h *Health) ready() (bool, []healthCheck) {
 		shown[i] = healthCheck{Name: check.Name, Status: "pass"}
 		if err := h.results[i]; err != nil {
 			shown[i].Status, shown[i].Detail = "fail", domain.Quote(err.Error(), 200)
+		} else if check.Note != nil {
+			shown[i].Detail = domain.Quote(check.Note(), 200)
 		}
 	}
 	return h.allHold(), shown

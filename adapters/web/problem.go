@@ -48,6 +48,9 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, status int, err error)
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", `Bearer realm="aion"`) // HTTP wants one with every 401
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that left is not told
 }

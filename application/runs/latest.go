@@ -26,6 +26,6 @@ func (s *Service) Latest(ctx context.Context, who access.Caller, ref Ref) (Summa
 }
 
 // Reach authorises a caller for a namespace as every call does, and gives its name.
-func (s *Service) Reach(_ context.Context, who access.Caller, namespace string) (domain.Namespace, error) {
-	return reach(who, namespace)
+func (s *Service) Reach(ctx context.Context, who access.Caller, namespace string) (domain.Namespace, error) {
+	return s.reach(ctx, who, namespace)
 }

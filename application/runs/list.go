@@ -22,7 +22,7 @@ const (
 // List pages through the runs of a namespace, newest start first. A cursor is stable while runs are added; one that does
 // not decode or belongs to other filters is refused (CursorInvalid).
 func (s *Service) List(ctx context.Context, who access.Caller, req ListRequest) (RunPage, error) {
-	ns, err := reach(who, req.Namespace)
+	ns, err := s.reach(ctx, who, req.Namespace)
 	if err != nil {
 		return RunPage{}, err
 	}

@@ -21,6 +21,14 @@ type catalogue interface {
 	Routed(ctx context.Context, workflowType string) (*deployment.Contract, error)
 }
 
+// register tells which namespaces exist. Both methods refuse one that does not (NamespaceNotFound).
+type register interface {
+	// Enter judges a namespace before something in it is read.
+	Enter(ctx context.Context, ns domain.Namespace) error
+	// Open judges it before the first thing in it is recorded, and creates it where that is allowed.
+	Open(ctx context.Context, who access.Caller, ns domain.Namespace) error
+}
+
 // Limits are the bounds of calls. A zero member is its default.
 type Limits struct {
 	PayloadBytes         int           // of an input, a payload: 2 MiB
@@ -30,8 +38,10 @@ type Limits struct {
 	Poll                 time.Duration // against a lost wake-up: 1 s
 }
 
-// Deps is what the service needs. Served says whether something can execute an action now.
+// Deps is what the service needs. Served says whether something can execute an action now. Without Namespaces every one
+// that has a possible name exists.
 type Deps struct {
+	Namespaces  register
 	Engine      *engine.Engine
 	Reader      *engine.Reader
 	Events      ports.EventStore
@@ -68,13 +78,25 @@ func New(d Deps) *Service {
 	return &Service{Deps: d}
 }
 
-// reach authorises a caller for a namespace. The grant is decided before anything is looked up, also for a name that
-// cannot exist.
-func reach(who access.Caller, namespace string) (domain.Namespace, error) {
+// reach authorises a caller for a namespace and finds it. The grant is decided before anything is looked up, also for a
+// name that cannot exist.
+func (s *Service) reach(ctx context.Context, who access.Caller, namespace string) (domain.Namespace, error) {
 	if err := who.Reach(domain.Namespace(namespace)); err != nil {
 		return "", err
 	}
-	return domain.ParseNamespace(namespace)
+	ns, err := domain.ParseNamespace(namespace)
+	if err != nil || s.Namespaces == nil {
+		return ns, err
+	}
+	return ns, s.Namespaces.Enter(ctx, ns)
+}
+
+// open makes sure that a namespace exists before something is recorded in it.
+func (s *Service) open(ctx context.Context, who access.Caller, ns domain.Namespace) error {
+	if s.Namespaces == nil {
+		return nil
+	}
+	return s.Namespaces.Open(ctx, who, ns)
 }
 
 // located is a run that a caller may see.
@@ -88,7 +110,7 @@ type located struct {
 
 // locate authorises the caller and finds the run.
 func (s *Service) locate(ctx context.Context, who access.Caller, ref Ref) (located, error) {
-	ns, err := reach(who, ref.Namespace)
+	ns, err := s.reach(ctx, who, ref.Namespace)
 	if err != nil {
 		return located{}, err
 	}

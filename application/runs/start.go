@@ -30,7 +30,7 @@ var labelKey = regexp.MustCompile(`^[a-z0-9._-]{1,63}$`)
 // Start records a new workflow of a deployed type and answers after the commit. The same idempotency key with the same
 // request answers with the workflow that it started before; with another request it is refused (IdempotencyConflict).
 func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest) (Started, error) {
-	ns, err := reach(who, req.Namespace)
+	ns, err := s.reach(ctx, who, req.Namespace)
 	if err != nil {
 		return Started{}, err
 	}
@@ -58,6 +58,9 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 		if signal, err = s.firstSignal(who, contract, *asked.Signal); err != nil {
 			return Started{}, err
 		}
+	}
+	if err := s.open(ctx, who, ns); err != nil {
+		return Started{}, err
 	}
 	begin := engine.Begin{Namespace: ns, RunID: domain.RunID(s.IDs.UUIDv7()), Contract: contract}
 	id, do := domain.WorkflowID(asked.WorkflowID), s.Engine.Do

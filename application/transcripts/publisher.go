@@ -54,11 +54,12 @@ type Publisher struct {
 	clock  ports.Clock
 	logger *slog.Logger
 	bounds Bounds
+	live   *live
 }
 
 // NewPublisher gives a publisher over a store; stored records wake the watchers of their workflow.
 func NewPublisher(store ports.TranscriptStore, watch ports.Watch, clock ports.Clock, logger *slog.Logger, b Bounds) *Publisher {
-	return &Publisher{store: store, watch: watch, clock: clock, logger: logger, bounds: b.orDefaults()}
+	return &Publisher{store: store, watch: watch, clock: clock, logger: logger, bounds: b.orDefaults(), live: newLive()}
 }
 
 // Open gives the stream of an attempt. A resumed one goes on behind what is stored, after a status event that says so.

@@ -29,7 +29,12 @@ type Service struct {
 	attempts attempts
 	watch    ports.Watch
 	clock    ports.Clock
+	live     *live // nil: followers see stored records only
 }
+
+// Attach lets followers also see what the publisher's streams show without storing it. It is called before the service is
+// used.
+func (s *Service) Attach(p *Publisher) { s.live = p.live }
 
 // New gives a service; attempts is the engine's reader.
 func New(store ports.TranscriptStore, index ports.RunIndex, attempts attempts, watch ports.Watch, clock ports.Clock) *Service {
@@ -98,7 +103,8 @@ func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest
 }
 
 // Follow gives every stored record from FromSeq on to each, in order and once, and waits for those to come until the
-// attempt has ended. It returns nil at the end of the stream, the error of each, or the cause of ctx.
+// attempt has ended. Ephemeral records come as they are shown; a reader that lags misses some. It returns nil at the end of
+// the stream, the error of each, or the cause of ctx.
 func (s *Service) Follow(ctx context.Context, who access.Caller, req ReadRequest, each func(transcript.Record) error) error {
 	row, key, err := s.locate(ctx, who, req)
 	if err != nil {
@@ -106,30 +112,75 @@ func (s *Service) Follow(ctx context.Context, who access.Caller, req ReadRequest
 	}
 	changes, stop := s.watch.Subscribe(key.WorkflowID)
 	defer stop()
-	from := max(req.FromSeq, 0)
+	var shown <-chan transcript.Record
+	if s.live != nil {
+		t, leave := s.live.follow(key)
+		defer leave()
+		shown = t.records
+	}
+	f := following{s: s, row: row, key: key, each: each, from: max(req.FromSeq, 0)}
 	for {
-		// Whether the attempt is open is read before its records: what it wrote before its end is then among them.
-		page, err := s.page(ctx, row, key, from, maxPage)
+		found, open, err := f.page(ctx)
 		if err != nil {
 			return err
 		}
-		for _, r := range page.Records {
-			if err := each(r); err != nil {
-				return err
-			}
-			from = r.StoreSeq + 1
-		}
-		if len(page.Records) > 0 {
+		if found {
 			continue
 		}
-		if !page.AttemptOpen {
-			return nil
+		if !open {
+			return drain(shown, each)
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-changes:
+		case r := <-shown:
+			if err := each(r); err != nil {
+				return err
+			}
+			if err := drain(shown, each); err != nil {
+				return err
+			}
 		case <-s.clock.After(followPoll):
+		}
+	}
+}
+
+// following is one reader of a stream.
+type following struct {
+	s    *Service
+	row  history.RunRow
+	key  domain.AttemptKey
+	each func(transcript.Record) error
+	from int64
+}
+
+// page hands on the next stored records, and reports whether there were some and whether the attempt was open before they
+// were read: what it wrote before its end is then among them.
+func (f *following) page(ctx context.Context) (found, open bool, err error) {
+	page, err := f.s.page(ctx, f.row, f.key, f.from, maxPage)
+	if err != nil {
+		return false, false, err
+	}
+	for _, r := range page.Records {
+		if err := f.each(r); err != nil {
+			return true, true, err
+		}
+		f.from = r.StoreSeq + 1
+	}
+	return len(page.Records) > 0, page.AttemptOpen, nil
+}
+
+// drain hands on what has been shown so far.
+func drain(shown <-chan transcript.Record, each func(transcript.Record) error) error {
+	for {
+		select {
+		case r := <-shown:
+			if err := each(r); err != nil {
+				return err
+			}
+		default:
+			return nil
 		}
 	}
 }

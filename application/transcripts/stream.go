@@ -61,10 +61,16 @@ func (s *Stream) Write(r transcript.Record) {
 	if r.EmittedAt.IsZero() {
 		r.EmittedAt = s.p.clock.Now().UTC()
 	}
+	if r.Ephemeral {
+		s.p.live.show(s.key, r)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.overBounds(r) {
 		s.overflow.add(r)
+		r.Ephemeral = true
+		s.p.live.show(s.key, r)
 		return
 	}
 	if !s.room() {

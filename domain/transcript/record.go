@@ -17,6 +17,7 @@ type Record struct {
 	AgentID   string // NilAgent for a command
 	AgentRole string // such as `command stdout`
 	Kind      Kind
+	Ephemeral bool // for live readers only: it is never stored and has no StoreSeq
 
 	Role    string // message
 	Text    string // message

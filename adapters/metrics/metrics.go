@@ -1,0 +1,66 @@
+// Package metrics counts what operators watch and shows it as Prometheus text. It holds the names and labels of every
+// metric; nothing else knows the library.
+package metrics
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"aion/domain/task"
+	"aion/ports"
+)
+
+// Registry implements ports.Meter and serves what was counted. It is safe for concurrent use.
+type Registry struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	calls    *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+var _ ports.Meter = (*Registry)(nil)
+
+// New gives a registry of its own, with the metrics of the Go runtime and of the process.
+func New() *Registry {
+	r := &Registry{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "aion_mcp_requests_total", Help: "MCP requests by method and by ok, the code of the protocol error or the status of a challenge.",
+		}, []string{"method", "code"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "aion_mcp_tool_calls_total", Help: "Tool calls by tool and by ok or the code of the refusal.",
+		}, []string{"tool", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "aion_mcp_tool_seconds", Help: "How long tool calls took.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"tool"}),
+	}
+	r.registry.MustRegister(r.requests, r.calls, r.seconds,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// MCPRequest implements ports.Meter.
+func (r *Registry) MCPRequest(method, code string) { r.requests.WithLabelValues(method, code).Inc() }
+
+// MCPToolCall implements ports.Meter.
+func (r *Registry) MCPToolCall(tool, code string, took time.Duration) {
+	r.calls.WithLabelValues(tool, code).Inc()
+	r.seconds.WithLabelValues(tool).Observe(took.Seconds())
+}
+
+// WatchTasks shows the stored tasks by status whenever the metrics are read. It is called once.
+func (r *Registry) WatchTasks(count func(context.Context) (map[task.State]int, error)) {
+	desc := prometheus.NewDesc("aion_mcp_tasks", "Stored MCP tasks by status.", []string{"status"}, nil)
+	r.registry.MustRegister(&tasks{desc: desc, count: count})
+}
+
+// Handler serves the metrics as text.
+func (r *Registry) Handler() http.Handler {
+	return promhttp.HandlerFor(r.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+}

@@ -1,0 +1,113 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"aion/adapters/web"
+	"aion/domain"
+	"aion/domain/access"
+	"aion/ports"
+)
+
+// scripted is an authenticator that gives one answer and keeps what it was asked.
+type scripted struct {
+	err  error
+	sent *ports.Credentials
+}
+
+func (s scripted) Authenticate(_ context.Context, c ports.Credentials) (access.Caller, error) {
+	*s.sent = c
+	return access.Caller{Subject: "ada"}, s.err
+}
+
+func ask(t *testing.T, err error, resource *web.ProtectedResource, log *slog.Logger) (ports.Credentials, access.Caller, error) {
+	t.Helper()
+	var sent ports.Credentials
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp?access_token=x", strings.NewReader("body"))
+	r.Header = http.Header{
+		"Authorization": {"Bearer a", "Bearer b"}, "X-Aion-Subject": {"ada"}, "X-Aion-Namespaces": {"a", "b"}, "X-Aion-Deploy": {"true"}, "X-Request-Id": {"r1"},
+	}
+	who, fault := web.NewCallers(scripted{err: err, sent: &sent}, resource, log).Caller(r)
+	return sent, who, fault
+}
+
+func protected(t *testing.T) *web.ProtectedResource {
+	t.Helper()
+	p, err := web.NewProtectedResource(web.Resource{PublicURL: "https://aion.example", Path: "/mcp", Issuer: "https://login.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAuthenticatorSeesTheHeadersAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	sent, who, err := ask(t, nil, nil, slog.New(slog.DiscardHandler))
+	want := ports.Credentials{Authorization: []string{"Bearer a", "Bearer b"}, Subject: []string{"ada"}, Namespaces: []string{"a", "b"}, Deploy: []string{"true"}}
+	if d := cmp.Diff(want, sent); d != "" || err != nil || who.Subject != "ada" {
+		t.Errorf("%+v, %v\n%s", who, err, d)
+	}
+}
+
+// With a protected resource no error lets a request in, whatever it is; the caller reads nothing of a defect, the log does.
+func TestEveryErrorIsAChallengeOfTheResource(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		"no credential": {&domain.Error{Code: domain.CodeUnauthenticated, Type: "MissingCredential"}, http.StatusUnauthorized},
+		"a bad one":     {&domain.Error{Code: domain.CodeUnauthenticated, Type: "InvalidCredential", Message: "a \"quoted\" \\ é\r\n text"}, http.StatusUnauthorized},
+		"no scope":      {&domain.Error{Code: "insufficient_scope", Type: "ScopeMissing"}, http.StatusForbidden},
+		"no keys":       {domain.Unavailable("KeysUnavailable", "later", nil), http.StatusServiceUnavailable},
+		"a defect":      {errors.New("secret cause"), http.StatusInternalServerError},
+	} {
+		var log bytes.Buffer
+		_, who, err := ask(t, c.err, protected(t), slog.New(slog.NewTextHandler(&log, nil)))
+		var challenge *web.ChallengeError
+		if !errors.As(err, &challenge) || challenge.Status != c.status || who.Subject != "" {
+			t.Errorf("%s: %+v, %v", what, who, err)
+			continue
+		}
+		answer := httptest.NewRecorder()
+		challenge.Write(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader("body")))
+		header := answer.Header().Get("WWW-Authenticate")
+		if answer.Code != c.status || (header == "") != (c.status >= 500) || strings.ContainsAny(header, "\r\n\\é") || strings.Count(header, `"`)%2 != 0 {
+			t.Errorf("%s: %d %q", what, answer.Code, header)
+		}
+		if strings.Contains(answer.Body.String(), "secret cause") || what == "a defect" && !strings.Contains(log.String(), "secret cause") {
+			t.Errorf("%s: answered %s, logged %s", what, answer.Body, log.String())
+		}
+		if (log.Len() == 0) != (what == "no credential") {
+			t.Errorf("%s: logged %q", what, log.String())
+		}
+	}
+}
+
+func TestRefusalsWithoutAResourceAreLeftToTheRoute(t *testing.T) {
+	t.Parallel()
+	refusal := &domain.Error{Code: domain.CodeUnauthenticated, Type: "InvalidCredential", Message: "m"}
+	_, who, err := ask(t, refusal, nil, slog.New(slog.DiscardHandler))
+	var challenge *web.ChallengeError
+	if errors.As(err, &challenge) || !errors.Is(err, refusal) || who.Subject != "" {
+		t.Errorf("%+v, %v", who, err)
+	}
+}
+
+func TestEvery401HasAChallenge(t *testing.T) {
+	t.Parallel()
+	answer := httptest.NewRecorder()
+	web.WriteProblem(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), http.StatusUnauthorized, &domain.Error{Code: domain.CodeUnauthenticated, Type: "MissingCredential"})
+	if got := answer.Header().Get("WWW-Authenticate"); got != `Bearer realm="aion"` {
+		t.Errorf("%q", got)
+	}
+}
