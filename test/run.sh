@@ -42,5 +42,8 @@ go test -race -shuffle=on -count=1 -timeout 15m ./...
 step "official conformance suite"
 bash test/mcp/conformance.sh
 
+step "official TypeScript client"
+bash test/mcp/typescript/run.sh
+
 step "fuzz, short"
 FUZZTIME=${FUZZTIME:-5s} bash test/fuzz.sh

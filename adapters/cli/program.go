@@ -46,6 +46,8 @@ type Backend interface {
 	Configuration(o Open) ([]Setting, error)
 	// ConfigFile is a commented configuration file with every key at its default.
 	ConfigFile() string
+	// MCP is what the commands for MCP clients need.
+	MCP(o Open) (*MCP, error)
 }
 
 // Open says which configuration a process takes. Flags may be nil.

@@ -48,7 +48,7 @@ func newRoot(p *Program) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usage{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
 	})
-	root.AddCommand(newRunCommand(p, g), newResumeCommand(p, g), newServerCommand(p, g), newAWLCommand(p, g), newConfigCommand(p, g), newVersionCommand(p))
+	root.AddCommand(newRunCommand(p, g), newResumeCommand(p, g), newServerCommand(p, g), newMCPCommand(p, g), newAWLCommand(p, g), newConfigCommand(p, g), newVersionCommand(p))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -35,41 +35,65 @@ func (x *exchange) callTool(ctx context.Context) *fault {
 		return argumentsFault(name, violations)
 	}
 	call := Call{Tool: name, Caller: x.caller, Arguments: split(raw), Progress: func(int, int) {}}
-	if t.awaits != "" && call.Arguments.True(t.awaits) {
-		return capabilityFault("%s with `%s` needs the extension %s, which this server does not serve; call it without `%s`", name, t.awaits, tasksExtension, t.awaits)
+	switch {
+	case !t.becomesTask(call.Arguments):
+		x.run(ctx, t, call)
+	case !x.meta.tasks:
+		return x.needsTasks(t)
+	default:
+		x.createTask(ctx, call, raw)
 	}
-	x.run(ctx, t, call)
 	return nil
+}
+
+// needsTasks refuses a call that becomes a task to a client that did not declare them.
+func (x *exchange) needsTasks(t *tool) *fault {
+	const needs = "needs the extension " + tasksExtension + ", declared in the clientCapabilities of this request"
+	if t.deferred {
+		return capabilityFault("%s "+needs, t.name)
+	}
+	return capabilityFault("%s with `%s` "+needs+"; or call it without `%s`", t.name, t.awaits, t.awaits)
+}
+
+// turnedAway is why a caller's call reaches no tool; nil when it does.
+func (x *exchange) turnedAway(now time.Time) error {
+	if wait, ok := x.rates.take(x.caller, now); !ok {
+		return &domain.Error{Code: domain.CodeResourceExhausted, Type: "RateLimited", Message: fmt.Sprintf(
+			"more than %d tool calls per second; wait %d ms and repeat the call", x.RatePerSecond, wait.Milliseconds())}
+	}
+	return x.refused
+}
+
+// outcome is how a call came out: the body of its result, or why there is none.
+type outcome struct {
+	body   []byte
+	target string // what was changed; empty: the argument says it
+	err    error
 }
 
 // run is step 15: from here on every refusal is a result.
 func (x *exchange) run(ctx context.Context, t *tool, call Call) {
 	begin := time.Now()
-	if wait, ok := x.rates.take(x.caller, begin); !ok {
-		x.finish(ctx, call, begin, nil, &domain.Error{Code: domain.CodeResourceExhausted, Type: "RateLimited", Message: fmt.Sprintf(
-			"more than %d tool calls per second; wait %d ms and repeat the call", x.RatePerSecond, wait.Milliseconds())})
-		return
-	}
-	if x.refused != nil {
-		x.finish(ctx, call, begin, nil, x.refused)
+	if refusal := x.turnedAway(begin); refusal != nil {
+		x.finish(ctx, call, begin, outcome{err: refusal})
 		return
 	}
 	if t.progress && x.meta.progressToken != nil && web.AcceptsByName(x.r, mediaStream) {
 		x.open()
 		call.Progress = x.progress()
 	}
-	body, f, err := x.invoke(ctx, call)
+	out, f := x.invoke(ctx, call)
 	if f != nil {
-		x.logCall(ctx, call, begin, &domain.Error{Code: domain.CodeBackend, Type: "Internal"})
+		x.report(ctx, call, begin, out, &domain.Error{Code: domain.CodeBackend, Type: "Internal"})
 		x.fail(f)
 		return
 	}
-	x.finish(ctx, call, begin, body, err)
+	x.finish(ctx, call, begin, out)
 }
 
 // invoke calls the service and encodes its result. A panic in it, and a result that cannot be encoded, is a protocol
 // error; the server goes on.
-func (x *exchange) invoke(ctx context.Context, call Call) (body []byte, f *fault, err error) {
+func (x *exchange) invoke(ctx context.Context, call Call) (out outcome, f *fault) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			reference := x.reference()
@@ -80,39 +104,68 @@ func (x *exchange) invoke(ctx context.Context, call Call) (body []byte, f *fault
 	ctx, cancel := context.WithTimeoutCause(ctx, x.CallTimeout, errCallTimeout)
 	defer cancel()
 	result, err := x.service.Call(ctx, call)
-	if err == nil {
-		return x.encodeResult(result), nil, nil
+	if err != nil {
+		return outcome{err: x.late(ctx, err)}, nil
 	}
-	if errors.Is(context.Cause(ctx), errCallTimeout) && !isRefusal(err) {
-		err = domain.Unavailable("DeadlineExceeded", fmt.Sprintf(
-			"the call did not end within %s; what it wrote so far is kept, so look first and then repeat it later", x.CallTimeout), err)
+	return outcome{body: x.encodeResult(result), target: result.Target}, nil
+}
+
+// late says of a call that met its deadline that it did.
+func (x *exchange) late(ctx context.Context, err error) error {
+	if !errors.Is(context.Cause(ctx), errCallTimeout) || isRefusal(err) {
+		return err
 	}
-	return nil, nil, err
+	return domain.Unavailable("DeadlineExceeded", fmt.Sprintf(
+		"the call did not end within %s; what it wrote so far is kept, so look first and then repeat it later", x.CallTimeout), err)
 }
 
 // finish answers a call with its result or its refusal.
-func (x *exchange) finish(ctx context.Context, call Call, begin time.Time, body []byte, err error) {
-	if err != nil {
-		refusal := x.refusal(ctx, err)
-		x.logCall(ctx, call, begin, refusal)
-		x.succeed(x.encodeRefusal(refusal))
+func (x *exchange) finish(ctx context.Context, call Call, begin time.Time, out outcome) {
+	if out.err != nil {
+		refusal := x.refusal(ctx, out.err)
+		x.report(ctx, call, begin, out, refusal)
+		x.succeed(x.encodeRefusal(refusal, nil))
 		return
 	}
-	x.logCall(ctx, call, begin, nil)
-	x.succeed(body)
+	x.report(ctx, call, begin, out, nil)
+	x.succeed(out.body)
+}
+
+// report logs and counts a call, and audits one that changes something.
+func (x *exchange) report(ctx context.Context, call Call, begin time.Time, out outcome, refusal *domain.Error) {
+	code := outcomeOK
+	if refusal != nil {
+		code = string(refusal.Code)
+	}
+	x.logCall(ctx, call, begin, refusal)
+	x.Meter.MCPToolCall(call.Tool, code, time.Since(begin))
+	if t := x.catalogue.tools[call.Tool]; t.changes {
+		target := out.target
+		if target == "" {
+			target = call.Arguments.Text(t.target)
+		}
+		x.audit(ctx, call.Tool, call.Arguments.Text("namespace"), target, code)
+	}
 }
 
 // encodeResult writes a success. A value that cannot be encoded panics: it is a defect of the tool.
 func (x *exchange) encodeResult(result Result) []byte {
-	text := result.Text
-	var structured []byte
-	if result.Value != nil {
-		encoded, err := Encode(result.Value)
-		if err != nil {
-			panic(fmt.Errorf("encode a result: %w", err))
-		}
-		structured, text = encoded, string(encoded)
+	if result.Value == nil {
+		return x.encodeText(nil, result.Text)
 	}
+	encoded, err := Encode(result.Value)
+	if err != nil {
+		panic(fmt.Errorf("encode a result: %w", err))
+	}
+	return x.encodeValue(encoded)
+}
+
+// encodeValue writes a success with structured content and its copy as text.
+func (x *exchange) encodeValue(structured []byte) []byte {
+	return x.encodeText(structured, string(structured))
+}
+
+func (x *exchange) encodeText(structured []byte, text string) []byte {
 	body := make([]byte, 0, 2*len(text)+len(text)/4+len(x.catalogue.info)+128)
 	body = append(body, `{"resultType":"complete","isError":false,`...)
 	if structured != nil {

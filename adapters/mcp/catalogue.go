@@ -22,6 +22,10 @@ type Tool struct {
 	Progress bool
 	// Awaits names the boolean argument that turns a call into a task; empty: there is none.
 	Awaits string
+	// Deferred turns every call into a task.
+	Deferred bool
+	// Target names the argument that says what a changing tool is about, for the audit log.
+	Target string
 }
 
 // Catalogue is what one route offers. It is encoded once, so the same bytes go to every caller.
@@ -31,7 +35,6 @@ type Catalogue struct {
 	Version      string
 	Instructions string
 	Tools        []Tool // in the order of tools/list
-	Tasks        bool   // tasks/* belongs to the route; without it those methods do not exist
 	DiscoverTTL  time.Duration
 	ListTTL      time.Duration
 }
@@ -43,22 +46,25 @@ type tool struct {
 	known    []string // argument names
 	progress bool
 	awaits   string
+	deferred bool
+	changes  bool // it is not read-only
+	target   string
 }
 
 // compiled is a catalogue ready to be served.
 type compiled struct {
 	tools    map[string]*tool
 	names    []string
-	tasks    bool
 	info     []byte // the _meta of every result, as a member
 	discover []byte // whole results
+	extended []byte // discover for whom declares the tasks extension
 	list     []byte
 }
 
 var toolNameShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func compile(c Catalogue) (*compiled, error) {
-	out := &compiled{tools: map[string]*tool{}, tasks: c.Tasks}
+	out := &compiled{tools: map[string]*tool{}}
 	var list []byte
 	for i, t := range c.Tools {
 		one, descriptor, err := compileTool(t)
@@ -77,8 +83,11 @@ func compile(c Catalogue) (*compiled, error) {
 	}
 	text := func(s string) string { return string(jsontext.AppendText(nil, s)) }
 	out.info = fmt.Appendf(nil, `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":%s,"title":%s,"version":%s}}`, text(c.Name), text(c.Title), text(c.Version))
-	out.discover = fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%s],"capabilities":{"tools":{}},"instructions":%s,"ttlMs":%d,"cacheScope":"private",%s}`,
-		text(Revision), text(c.Instructions), c.DiscoverTTL.Milliseconds(), out.info)
+	discover := func(extensions string) []byte {
+		return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%s],"capabilities":{"tools":{}%s},"instructions":%s,"ttlMs":%d,"cacheScope":"private",%s}`,
+			text(Revision), extensions, text(c.Instructions), c.DiscoverTTL.Milliseconds(), out.info)
+	}
+	out.discover, out.extended = discover(""), discover(`,"extensions":{"`+tasksExtension+`":{}}`)
 	out.list = fmt.Appendf(nil, `{"resultType":"complete","tools":[%s],"ttlMs":%d,"cacheScope":"private",%s}`, list, c.ListTTL.Milliseconds(), out.info)
 	return out, nil
 }
@@ -108,9 +117,14 @@ func compileTool(t Tool) (*tool, []byte, error) {
 			return nil, nil, fmt.Errorf("catalogue: output of %s: %w", name, err)
 		}
 	}
-	one := &tool{name: name, input: input, known: propertyNames(parts["inputSchema"]), progress: t.Progress, awaits: t.Awaits}
-	if t.Awaits != "" && !slices.Contains(one.known, t.Awaits) {
-		return nil, nil, fmt.Errorf("catalogue: %s has no argument %s", name, t.Awaits)
+	one := &tool{
+		name: name, input: input, known: propertyNames(parts["inputSchema"]), progress: t.Progress, awaits: t.Awaits, deferred: t.Deferred,
+		changes: string(split(parts["annotations"])["readOnlyHint"]) == "false", target: t.Target,
+	}
+	for _, argument := range []string{t.Awaits, t.Target} {
+		if argument != "" && !slices.Contains(one.known, argument) {
+			return nil, nil, fmt.Errorf("catalogue: %s has no argument %s", name, argument)
+		}
 	}
 	return one, compact(t.Descriptor), nil
 }
@@ -149,6 +163,9 @@ func propertyNames(inputSchema []byte) []string {
 	}
 	return names
 }
+
+// becomesTask reports whether a call is served as a task.
+func (t *tool) becomesTask(a Arguments) bool { return t.deferred || t.awaits != "" && a.True(t.awaits) }
 
 // unknownTool says which names exist near an unknown one.
 func (c *compiled) unknownTool(name string) string {

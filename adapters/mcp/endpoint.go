@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"aion/adapters/web"
+	"aion/application/tasks"
 	"aion/ports"
 )
 
@@ -20,14 +22,19 @@ type Options struct {
 	RateBurst     int
 	IDs           ports.IDs
 	Log           *slog.Logger
+	Meter         ports.Meter    // nil: nothing is counted
+	Audit         ports.AuditLog // of changing tools and tasks/cancel; nil: nothing is kept
+	Tasks         *tasks.Service // nil: the route has no tasks and does not advertise them
+	PollInterval  time.Duration  // how often clients should ask for a task; 0: 1 s
 }
 
-// Endpoint serves one catalogue. It keeps nothing between two requests but the rates of callers, and is safe for
-// concurrent use.
+// Endpoint serves one catalogue. It keeps nothing between two requests but the rates and refusals of callers, and is safe
+// for concurrent use.
 type Endpoint struct {
 	catalogue *compiled
 	service   Service
 	rates     *rates
+	refusals  *refusals
 	Options
 }
 
@@ -43,7 +50,18 @@ func NewEndpoint(c Catalogue, service Service, o Options) (*Endpoint, error) {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 30 * time.Second
 	}
-	return &Endpoint{catalogue: catalogue, service: service, rates: newRates(o.RatePerSecond, o.RateBurst), Options: o}, nil
+	if o.PollInterval == 0 {
+		o.PollInterval = time.Second
+	}
+	if o.Meter == nil {
+		o.Meter = unmetered{}
+	}
+	for _, t := range catalogue.tools {
+		if o.Tasks == nil && (t.deferred || t.awaits != "") {
+			return nil, fmt.Errorf("catalogue: calls of %s become tasks, and the route has none", t.name)
+		}
+	}
+	return &Endpoint{catalogue: catalogue, service: service, rates: newRates(o.RatePerSecond, o.RateBurst), refusals: &refusals{}, Options: o}, nil
 }
 
 // ServeHTTP answers one request. The checks stand in the order of mcp 1.6: the first that fails decides the answer.
@@ -52,6 +70,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	defer x.metered()
 	defer x.rescue()
 	if !x.admitted() {
 		return

@@ -26,6 +26,8 @@ type exchange struct {
 	meta    meta
 	stream  *web.Stream // once the answer is a stream
 	written bool
+	// answered is the code of the protocol error, or the HTTP status of a challenge; 0 for a result.
+	answered int
 }
 
 const (
@@ -82,6 +84,7 @@ func (x *exchange) identify() (who access.Caller, challenged bool, refused error
 	who, err := x.Callers.Caller(x.r)
 	var challenge *web.ChallengeError
 	if errors.As(err, &challenge) {
+		x.answered = challenge.Status
 		challenge.Write(x.w, x.r)
 		return who, true, nil
 	}
@@ -156,7 +159,11 @@ func (x *exchange) agree() *fault {
 func (x *exchange) dispatch(ctx context.Context) *fault {
 	switch x.env.method {
 	case "server/discover":
-		x.succeed(x.catalogue.discover)
+		if x.Tasks != nil && x.meta.tasks {
+			x.succeed(x.catalogue.extended)
+		} else {
+			x.succeed(x.catalogue.discover)
+		}
 		return nil
 	case "tools/list":
 		if x.env.params["cursor"] != nil {
@@ -167,11 +174,11 @@ func (x *exchange) dispatch(ctx context.Context) *fault {
 	case "tools/call":
 		return x.callTool(ctx)
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		if x.catalogue.tasks {
-			return x.refuseTask()
+		if x.Tasks != nil {
+			return x.serveTask(ctx)
 		}
 	}
-	return methodFault(x.env.method)
+	return methodFault(x.env.method, x.Tasks != nil)
 }
 
 // named is step 12: the body's name, repeated by Mcp-Name.
@@ -181,17 +188,6 @@ func (x *exchange) named(param string) (string, *fault) {
 		return "", paramsFault("params.%s must be a string and not empty", param)
 	}
 	return name, matchName(x.r.Header, "params."+param, name)
-}
-
-// refuseTask gates the task methods: their extension is never advertised, so nobody holds a task.
-func (x *exchange) refuseTask() *fault {
-	if _, f := x.named("taskId"); f != nil {
-		return f
-	}
-	if !x.meta.tasks {
-		return capabilityFault("%s needs the extension %s, declared in the clientCapabilities of this request", x.env.method, tasksExtension)
-	}
-	return methodFault(x.env.method)
 }
 
 // succeed answers with a result.
@@ -208,6 +204,7 @@ func (x *exchange) succeed(result []byte) {
 
 // fail answers with a protocol error: with its own status, or as the last message of a stream that has begun.
 func (x *exchange) fail(f *fault) {
+	x.answered = f.code
 	x.write(f.status, f.append(nil, x.env.id))
 }
 

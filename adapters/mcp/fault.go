@@ -36,14 +36,19 @@ func (f *fault) append(dst, id []byte) []byte {
 	if id != nil {
 		dst = append(append(append(dst, `"id":`...), id...), ',')
 	}
-	dst = append(dst, `"error":{"code":`...)
+	return append(f.appendError(append(dst, `"error":`...)), '}')
+}
+
+// appendError writes the error object alone.
+func (f *fault) appendError(dst []byte) []byte {
+	dst = append(dst, `{"code":`...)
 	dst = strconv.AppendInt(dst, int64(f.code), 10)
 	dst = append(dst, `,"message":`...)
 	dst = jsontext.AppendText(dst, f.message)
 	if f.data != nil {
 		dst = append(append(dst, `,"data":`...), f.data...)
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 func parseFault(format string, args ...any) *fault {
@@ -88,11 +93,15 @@ func argumentsFault(tool string, violations []schema.Violation) *fault {
 
 func isUnknown(message string) bool { return len(message) > 8 && message[:8] == "unknown " }
 
-func methodFault(method string) *fault {
+func methodFault(method string, withTasks bool) *fault {
+	known := "server/discover, tools/list and tools/call"
+	if withTasks {
+		known = "server/discover, tools/list, tools/call, tasks/get, tasks/update and tasks/cancel"
+	}
 	data := append(jsontext.AppendText([]byte(`{"method":`), domain.Quote(method, 200)), '}')
 	return &fault{
 		status: http.StatusNotFound, code: codeMethodNotFound, data: data,
-		message: fmt.Sprintf("method `%s` is not implemented; the methods are server/discover, tools/list and tools/call", domain.Quote(method, 200)),
+		message: fmt.Sprintf("method `%s` is not implemented; the methods are %s", domain.Quote(method, 200), known),
 	}
 }
 

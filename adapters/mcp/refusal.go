@@ -42,13 +42,18 @@ func (x *exchange) refusal(ctx context.Context, err error) *domain.Error {
 	return refusal
 }
 
-// encodeRefusal is a result with the two blocks: the sentence for the model, and the same for programs.
-func (x *exchange) encodeRefusal(refusal *domain.Error) []byte {
+// encodeRefusal is a result with the two blocks: the sentence for the model, and the same for programs. structured is nil
+// but for the result of a task.
+func (x *exchange) encodeRefusal(refusal *domain.Error, structured []byte) []byte {
 	machine := jsontext.AppendText([]byte(`{"code":`), string(refusal.Code))
 	machine = jsontext.AppendText(append(machine, `,"message":`...), refusal.Message)
 	machine = jsontext.AppendText(append(machine, `,"error_type":`...), refusal.Type)
 	machine = append(machine, '}')
-	body := []byte(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":`)
+	body := []byte(`{"resultType":"complete","isError":true,`)
+	if structured != nil {
+		body = append(append(append(body, `"structuredContent":`...), structured...), ',')
+	}
+	body = append(body, `"content":[{"type":"text","text":`...)
 	body = jsontext.AppendText(body, refusal.Message)
 	body = jsontext.AppendText(append(body, `},{"type":"text","text":`...), string(machine))
 	body = append(append(body, `}],`...), x.catalogue.info...)

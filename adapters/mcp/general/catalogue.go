@@ -30,6 +30,13 @@ func names() []string {
 	}
 }
 
+// targets are the arguments that say what a changing tool is about.
+func targets() map[string]string {
+	return map[string]string{
+		"start_run": "workflow_type", "signal": "workflow_id", "cancel": "workflow_id", "save_document": "path", "deploy_document": "path",
+	}
+}
+
 // Catalogue is what /mcp offers. version is the build's; the two times say how long clients may keep the results.
 func Catalogue(version string, discoverTTL, listTTL time.Duration) (mcp.Catalogue, error) {
 	instructions, err := contract.ReadFile("instructions.txt")
@@ -37,7 +44,7 @@ func Catalogue(version string, discoverTTL, listTTL time.Duration) (mcp.Catalogu
 		return mcp.Catalogue{}, fmt.Errorf("instructions: %w", err)
 	}
 	c := mcp.Catalogue{
-		Name: "aion", Title: "aion workflow server", Version: version, Tasks: true,
+		Name: "aion", Title: "aion workflow server", Version: version,
 		Instructions: strings.TrimSuffix(string(instructions), "\n"), DiscoverTTL: discoverTTL, ListTTL: listTTL,
 	}
 	for _, name := range names() {
@@ -45,7 +52,7 @@ func Catalogue(version string, discoverTTL, listTTL time.Duration) (mcp.Catalogu
 		if err != nil {
 			return mcp.Catalogue{}, fmt.Errorf("descriptor of %s: %w", name, err)
 		}
-		tool := mcp.Tool{Descriptor: descriptor, Progress: name == "deploy_document"}
+		tool := mcp.Tool{Descriptor: descriptor, Progress: name == "deploy_document", Target: targets()[name]}
 		if name == "start_run" {
 			tool.Awaits = awaitCompletion
 		}
@@ -90,5 +97,9 @@ func (s *Service) Call(ctx context.Context, call mcp.Call) (mcp.Result, error) {
 	if err != nil {
 		return mcp.Result{}, err
 	}
-	return mcp.Result{Value: answer}, nil
+	result := mcp.Result{Value: answer}
+	if run, ok := answer.(started); ok {
+		result.Target = run.WorkflowID
+	}
+	return result, nil
 }

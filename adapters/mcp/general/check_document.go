@@ -25,25 +25,25 @@ type finding struct {
 }
 
 func (s *Service) checkDocument(ctx context.Context, call mcp.Call) (any, error) {
-	got, err := s.authoring.Check(ctx, call.Caller, authoring.CheckRequest{
-		Source: []byte(call.Arguments.Text("source")), Path: call.Arguments.Text("path"),
-	})
+	source := []byte(call.Arguments.Text("source"))
+	got, err := s.authoring.Check(ctx, call.Caller, authoring.CheckRequest{Source: source, Path: call.Arguments.Text("path")})
 	if err != nil {
 		return nil, err
 	}
-	out := report{OK: got.OK, DeploysGreen: got.DeploysGreen, Diagnostics: toFindings(got.Diagnostics)}
+	out := report{OK: got.OK, DeploysGreen: got.DeploysGreen, Diagnostics: toFindings(source, got.Diagnostics)}
 	if got.OK {
 		out.Steps = &got.Steps
 	}
 	return out, nil
 }
 
-func toFindings(diagnostics []diag.Diagnostic) []finding {
+// toFindings puts a fix into the hint: a finding has no member of its own for it.
+func toFindings(source []byte, diagnostics []diag.Diagnostic) []finding {
 	out := make([]finding, 0, len(diagnostics))
 	for _, d := range diagnostics {
 		out = append(out, finding{
 			Class: d.Severity.String(), Code: d.Code, Message: d.Message,
-			Line: d.Span.Start.Line, Column: d.Span.Start.Column, Hint: d.Hint,
+			Line: d.Span.Start.Line, Column: d.Span.Start.Column, Hint: d.Advice(source),
 		})
 	}
 	return out

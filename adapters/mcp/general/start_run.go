@@ -15,15 +15,16 @@ type started struct {
 }
 
 func (s *Service) startRun(ctx context.Context, call mcp.Call) (any, error) {
-	a := call.Arguments
-	got, err := s.runs.Start(ctx, call.Caller, runs.StartRequest{
-		Namespace: a.Text("namespace"), WorkflowType: a.Text("workflow_type"), Input: a["input"], IdempotencyKey: a.Text("idempotency_key"),
-	})
+	got, err := s.runs.Start(ctx, call.Caller, startRequest(call.Arguments))
 	if err != nil {
 		return nil, err
 	}
+	return toStarted(got.Run), nil
+}
+
+func toStarted(run runs.Summary) started {
 	return started{
-		address:      address{Namespace: string(got.Run.Namespace), WorkflowID: string(got.Run.WorkflowID), RunID: string(got.Run.RunID)},
-		WorkflowType: got.Run.WorkflowType, PackageID: got.Run.PackageID, ending: toEnding(got.Run),
-	}, nil
+		address:      address{Namespace: string(run.Namespace), WorkflowID: string(run.WorkflowID), RunID: string(run.RunID)},
+		WorkflowType: run.WorkflowType, PackageID: run.PackageID, ending: toEnding(run),
+	}
 }

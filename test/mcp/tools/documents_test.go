@@ -295,7 +295,7 @@ func TestDeployOfAClientThatLeavesIsWholeOrAbsent(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header = r.Header
-		if res, err := w.server.Client().Do(req); err == nil {
+		if res, err := w.servers[0].Client().Do(req); err == nil {
 			_, _ = res.Body.Read(make([]byte, 1))
 			leave()
 			_ = res.Body.Close()

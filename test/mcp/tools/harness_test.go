@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aion/adapters/auth"
 	"aion/adapters/mcp"
 	"aion/adapters/mcp/general"
 	"aion/adapters/memory"
@@ -24,13 +25,16 @@ import (
 	"aion/application/deployments"
 	"aion/application/engine"
 	"aion/application/runs"
+	"aion/application/tasks"
 	"aion/application/timers"
 	"aion/application/transcripts"
 	"aion/domain/action"
 	"aion/domain/deployment"
+	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/ports"
 	"aion/test/fake"
+	"aion/test/mcp/fixture"
 	"aion/test/mcp/wire"
 )
 
@@ -79,31 +83,93 @@ type settings struct {
 	maxResult int
 	callers   web.Callers
 	faults    []fake.Fault
+
+	replicas     int // 0: as the environment says
+	historyLimit int
+	tasks        taskSettings
+	meter        ports.Meter
 }
 
-// world is a server over the memory store and real documents, behind a listener.
+// taskSettings are those of the tasks service; Hold keeps starts back until it is closed.
+type taskSettings struct {
+	tasks.Deps
+	Hold <-chan struct{}
+}
+
+// held keeps starts back.
+type held struct {
+	tasks.Work
+	until <-chan struct{}
+}
+
+func (h held) Begin(ctx context.Context, t task.Task) (tasks.Begun, error) {
+	select {
+	case <-h.until:
+		return h.Work.Begin(ctx, t)
+	case <-ctx.Done():
+		return tasks.Begun{}, context.Cause(ctx)
+	}
+}
+
+// world is one server or more over one memory store and real documents, each behind a listener. With more, requests go to
+// them in turn.
 type world struct {
 	*wire.Client
-	t      *testing.T
-	server *httptest.Server
-	store  *memory.Store
-	dir    string
+	t       *testing.T
+	servers []*httptest.Server
+	store   *memory.Store
+	dir     string
+	runs    *runs.Service // of the first server
+	tasks   *tasks.Service
 }
 
 func open(t *testing.T, set settings) *world {
 	t.Helper()
-	clock, ids, watch, log := system.Clock{}, system.IDs{}, system.NewWatch(), slog.New(slog.DiscardHandler)
 	w := &world{t: t, store: set.backend, dir: set.workspace}
 	if w.store == nil {
-		w.store = memory.New(clock)
+		w.store = memory.New(system.Clock{})
 	}
 	if w.dir == "" {
 		w.dir = filepath.Join(t.TempDir(), "authoring")
 	}
+	if set.replicas == 0 {
+		set.replicas = wire.Replicas()
+	}
+	if set.replicas > 1 && set.faults != nil {
+		t.Skip("faults are scripted for one server")
+	}
+	c, err := general.Catalogue("1.2.3", time.Hour, 5*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range set.replicas {
+		w.servers = append(w.servers, w.serve(c, set))
+	}
+	outputs := outputSchemas(t, c)
+	w.Client = &wire.Client{URL: w.servers[0].URL + "/mcp", HTTP: w.servers[0].Client(), Output: func(tool string) *wire.Schema { return outputs[tool] }}
+	if set.replicas > 1 {
+		var hosts []string
+		for _, server := range w.servers {
+			hosts = append(hosts, server.Listener.Addr().String())
+		}
+		w.HTTP = wire.InTurn(hosts...)
+		t.Cleanup(w.HTTP.CloseIdleConnections)
+	}
+	return w
+}
+
+// serve starts one server, all of it, and stops it when the test ends.
+func (w *world) serve(c mcp.Catalogue, set settings) *httptest.Server {
+	t := w.t
+	t.Helper()
+	clock, ids, watch, log := system.Clock{}, system.IDs{}, system.NewWatch(), slog.New(slog.DiscardHandler)
 	store := fake.NewStore(w.store)
 	gate := actions.NewGate(actions.BodiesOn, actions.Limits{})
 	catalogue := deployments.New(deployments.Deps{Store: store, Index: store, Clock: clock})
-	core := engine.New(engine.Deps{Events: store, Index: store, Plans: catalogue, Admission: gate, Watch: watch, Clock: clock, Logger: log, Owner: ids.UUIDv7()})
+	core := engine.New(engine.Deps{
+		Events: store, Index: store, Plans: catalogue, Admission: gate, Watch: watch, Clock: clock, Logger: log, Owner: ids.UUIDv7(),
+		HistoryLimit: set.historyLimit,
+	})
 	reader := engine.NewReader(core, store)
 	publisher := transcripts.NewPublisher(store, watch, clock, log, transcripts.Bounds{})
 	dispatcher := actions.New(actions.Deps{
@@ -118,8 +184,25 @@ func open(t *testing.T, set settings) *world {
 			return actions.BodiesOn.Serves(c.Plan.Action(queue, name))
 		},
 	})
+	d := set.tasks
+	d.Store, d.Work, d.Clock, d.Random, d.IDs, d.Log = w.store, general.NewAwaited(run), clock, fixture.Random, ids, log
+	if d.Hold != nil {
+		d.Work = held{Work: d.Work, until: d.Hold}
+	}
+	waiting := tasks.New(d.Deps)
+	w.runs, w.tasks = run, waiting
 	service := general.New(run, transcripts.New(store, store, reader, watch, clock), authoring.New(w.documents(set), catalogue, clock, ids), set.maxResult)
-	w.serve(service, set)
+	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: w.store, Meter: set.meter}
+	if options.Callers == nil {
+		options.Callers = web.NewCallers(auth.Off{}, nil, options.Log)
+	}
+	endpoint, err := mcp.NewEndpoint(c, service, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := web.New(web.Config{}, web.NewHealth(), ids, log)
+	mcp.Mount(host.Router(), "/mcp", endpoint)
+	server := httptest.NewServer(host)
 
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(t.Context()))
 	outer, stopOuter := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -130,15 +213,16 @@ func open(t *testing.T, set settings) *world {
 	}
 	outerDone.Go(func() { _ = dispatcher.Run(outer) })
 	outerDone.Go(func() { _ = wheel.Run(outer) })
+	outerDone.Go(func() { _ = waiting.Run(outer) })
 	t.Cleanup(func() {
-		w.server.Close()
+		server.Close()
 		stopOuter()
 		outerDone.Wait()
 		stopEngine()
 		engineDone.Wait()
 	})
 	store.Script(set.faults...)
-	return w
+	return server
 }
 
 func (w *world) documents(set settings) ports.DocumentStore {
@@ -152,27 +236,6 @@ func (w *world) documents(set settings) ports.DocumentStore {
 		w.t.Fatal(err)
 	}
 	return documents
-}
-
-func (w *world) serve(service mcp.Service, set settings) {
-	w.t.Helper()
-	c, err := general.Catalogue("1.2.3", time.Hour, 5*time.Minute)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	options := mcp.Options{Callers: set.callers, IDs: system.IDs{}, Log: slog.New(slog.DiscardHandler)}
-	if options.Callers == nil {
-		options.Callers = web.OperatorCallers{}
-	}
-	endpoint, err := mcp.NewEndpoint(c, service, options)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	host := web.New(web.Config{}, web.NewHealth(), system.IDs{}, options.Log)
-	mcp.Mount(host.Router(), "/mcp", endpoint)
-	w.server = httptest.NewServer(host)
-	outputs := outputSchemas(w.t, c)
-	w.Client = &wire.Client{URL: w.server.URL + "/mcp", HTTP: w.server.Client(), Output: func(tool string) *wire.Schema { return outputs[tool] }}
 }
 
 func outputSchemas(t *testing.T, c mcp.Catalogue) map[string]*wire.Schema {

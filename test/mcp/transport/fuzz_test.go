@@ -3,14 +3,11 @@ package transport_test
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
-	"aion/adapters/mcp"
-	"aion/adapters/system"
-	"aion/adapters/web"
+	"aion/application/tasks"
 	"aion/test/mcp/fixture"
 	"aion/test/mcp/wire"
 )
@@ -18,16 +15,15 @@ import (
 // FuzzExchange sends any body with any of the three headers. Whatever comes in, the answer is one of the protocol's: a
 // known status, a body that is one JSON value with a result or a known error, and the id byte for byte where it has one.
 func FuzzExchange(f *testing.F) {
-	endpoint, err := mcp.NewEndpoint(fixture.Catalogue(), &fixture.Service{}, mcp.Options{
-		Callers: web.OperatorCallers{}, IDs: system.IDs{}, Log: slog.New(slog.DiscardHandler),
-	})
+	fixed, err := fixture.New(fixture.Options{Tasks: tasks.Deps{MaxWorking: 100}})
 	if err != nil {
 		f.Fatal(err)
 	}
+	endpoint := fixed.Endpoint
 	for _, seed := range []string{
 		body, change(`"id":7`, `"id":"\u0000"`), change(`"Ada"`, `"\ud800"`), change(`"method"`, `"Method"`), `[]`, `{`, ``, `{"jsonrpc":"2.0","method":"notifications/x"}`,
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`, string(wire.RPC("1", "tools/list", "").Body),
-		string(wire.RPC("-1", "server/discover", "").Body), string(task("tasks/get", "task-1", wire.MetaTasks).Body), change(`"params":{`, `"params":{"cursor":1,`),
+		string(wire.RPC("-1", "server/discover", "").Body), string(task("tasks/get", "task-1", wire.MetaTasks).Body), string(awaited().Body), change(`"params":{`, `"params":{"cursor":1,`),
 	} {
 		f.Add([]byte(seed), "2026-07-28", "tools/call", "greet", "application/json")
 		f.Add([]byte(seed), "2026-07-28", "tools/list", "=?base64?Z3JlZXQ=?=", "text/event-stream")

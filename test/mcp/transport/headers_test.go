@@ -81,7 +81,7 @@ func TestNameInBase64(t *testing.T) {
 }
 
 func task(method, id, meta string) wire.Request {
-	return wire.Raw("1", method, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"taskId":"`+id+`",`+meta+`}}`).With("Mcp-Name", id)
+	return wire.Raw("1", method, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"taskId":"`+id+`","inputResponses":{},`+meta+`}}`).With("Mcp-Name", id)
 }
 
 // mcp 17, mcp 70
@@ -93,27 +93,8 @@ func TestTaskNameIsCheckedBeforeTheCapability(t *testing.T) {
 		wantHeaderFault(t, method, s.Send(t, task(method, "task-1", wire.MetaTasks).With("Mcp-Name", "task-2")), "Mcp-Name", "mismatch")
 		wantCode(t, "empty id", s.Send(t, task(method, "", wire.Meta)), http.StatusBadRequest, -32602)
 		wantCode(t, "undeclared", s.Send(t, task(method, "task-1", wire.Meta)), http.StatusBadRequest, -32021)
-		wantCode(t, "declared", s.Send(t, task(method, "task-1", wire.MetaTasks)), http.StatusNotFound, -32601)
+		wantCode(t, "declared", s.Send(t, task(method, "task-1", wire.MetaTasks)), http.StatusBadRequest, -32602)
 	}
-}
-
-// mcp 65: as long as no task is served, an awaited call is refused whatever the client declares.
-func TestAwaitedCallNeedsTheExtension(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	awaited := wire.Tool("1", "greet", `{"name":"Ada","later":true}`)
-	for _, r := range []wire.Request{awaited, awaited.Replace(wire.Meta, wire.MetaTasks)} {
-		reply := s.Send(t, r)
-		wantCode(t, "awaited", reply, http.StatusBadRequest, -32021)
-		var data struct{ RequiredCapabilities []string }
-		if err := json.Unmarshal(reply.Last(t).Error.Data, &data); err != nil || data.RequiredCapabilities[0] != "extensions.io.modelcontextprotocol/tasks" {
-			t.Errorf("%v: %s", err, reply.Body)
-		}
-	}
-	if s.reached() != 0 {
-		t.Error("an awaited call was executed")
-	}
-	wantServed(t, "not awaited", s.Send(t, wire.Tool("1", "greet", `{"name":"Ada","later":false}`)))
 }
 
 // mcp 18, mcp 19, report 64

@@ -148,18 +148,18 @@ func TestForeignHostIsRefused(t *testing.T) {
 // mcp 5
 func TestOriginListIsExactAndEmptyByDefault(t *testing.T) {
 	t.Parallel()
-	host, err := fixture.Host("", nil, &fixture.Service{}, slog.New(slog.DiscardHandler))
+	fixed, err := fixture.New(fixture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(host)
+	server := httptest.NewServer(fixed.Host)
 	t.Cleanup(server.Close)
 	c := wire.Client{URL: server.URL + "/mcp", HTTP: server.Client()}
 	r := greet().With("Origin", strings.Replace(server.URL, "127.0.0.1", "localhost", 1))
 	r.ID = ""
 	wantCode(t, "own origin with an empty list", c.Send(t, r), http.StatusForbidden, -32600)
 	for _, entry := range []string{"*", "null", "app.example", "https://app.example/", "https://app.example/path", "https://", "https://*.example", "https://a.example:0", "https://a.example:99999", "", "https://u:p@a.example", "https://a.example?x", "https://a.example:"} {
-		if _, err := fixture.Host("", []string{entry}, &fixture.Service{}, slog.New(slog.DiscardHandler)); err == nil {
+		if _, err := fixture.New(fixture.Options{Origins: []string{entry}}); err == nil {
 			t.Errorf("origin %q did not stop the start", entry)
 		}
 	}

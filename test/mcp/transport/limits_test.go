@@ -1,7 +1,6 @@
 package transport_test
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,8 +8,6 @@ import (
 	"time"
 
 	"aion/adapters/mcp"
-	"aion/adapters/system"
-	"aion/adapters/web"
 	"aion/domain"
 	"aion/domain/access"
 	"aion/test/mcp/fixture"
@@ -30,15 +27,11 @@ func (named) Caller(r *http.Request) (access.Caller, error) {
 
 func serveOptions(t *testing.T, o mcp.Options) *wire.Client {
 	t.Helper()
-	o.IDs, o.Log = system.IDs{}, slog.New(slog.DiscardHandler)
-	if o.Callers == nil {
-		o.Callers = web.OperatorCallers{}
-	}
-	endpoint, err := mcp.NewEndpoint(fixture.Catalogue(), &fixture.Service{}, o)
+	fixed, err := fixture.New(fixture.Options{MCP: o})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(endpoint)
+	server := httptest.NewServer(fixed.Endpoint)
 	t.Cleanup(server.Close)
 	return &wire.Client{URL: server.URL, HTTP: server.Client()}
 }
@@ -100,6 +93,8 @@ func TestCatalogueThatClientsCouldNotUseStopsTheStart(t *testing.T) {
 		"unknown keyword":  {{Descriptor: []byte(`{"name":"a","inputSchema":{"type":"object","oneOf":[{}]}}`)}},
 		"output keyword":   {{Descriptor: []byte(`{"name":"a",` + input + `,"outputSchema":{"type":"object","if":{}}}`)}},
 		"unknown argument": {{Descriptor: []byte(`{"name":"a",` + input + `}`), Awaits: "b"}},
+		"unknown target":   {{Descriptor: []byte(`{"name":"a",` + input + `}`), Target: "b"}},
+		"no tasks":         {{Descriptor: []byte(`{"name":"a",` + input + `}`), Awaits: "a"}},
 	} {
 		if _, err := mcp.NewEndpoint(mcp.Catalogue{Tools: tools}, &fixture.Service{}, mcp.Options{}); err == nil {
 			t.Errorf("%s: the endpoint was built", what)

@@ -3,7 +3,6 @@ package transport_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -49,14 +48,22 @@ func serveWith(t *testing.T, waiting func(context.Context)) *target {
 		defer s.mu.Unlock()
 		s.called = append(s.called, call.Tool)
 	}}
-	host, err := fixture.Host("", []string{origin, "http://LOCALHOST:3000"}, service, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
+	var hosts []string
+	for range wire.Replicas() {
+		fixed, err := fixture.New(fixture.Options{Origins: []string{origin, "http://LOCALHOST:3000"}, Service: service})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.server = httptest.NewServer(fixed.Host)
+		t.Cleanup(s.server.Close)
+		hosts = append(hosts, s.server.Listener.Addr().String())
 	}
-	s.server = httptest.NewServer(host)
-	t.Cleanup(s.server.Close)
 	outputs := outputSchemas(t)
 	s.Client = &wire.Client{URL: s.server.URL + "/mcp", HTTP: s.server.Client(), Output: func(tool string) *wire.Schema { return outputs[tool] }}
+	if len(hosts) > 1 {
+		s.HTTP = wire.InTurn(hosts...)
+		t.Cleanup(s.HTTP.CloseIdleConnections)
+	}
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Meta is the metadata of a well-formed request.
@@ -52,6 +53,17 @@ func Tool(id, name, arguments string) Request {
 	r := RPC(id, "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments))
 	r.Header.Set("Mcp-Name", name)
 	return r
+}
+
+// WithTasks declares the tasks extension.
+func (r Request) WithTasks() Request { return r.Replace(Meta, MetaTasks) }
+
+// TaskMethod is a well-formed request of a task method; further is more JSON members of params, or empty.
+func TaskMethod(method, id, further string) Request {
+	if further != "" {
+		further = "," + further
+	}
+	return RPC("1", method, fmt.Sprintf(`"taskId":%q%s`, id, further)).WithTasks().With("Mcp-Name", id)
 }
 
 // With sets a header; no value removes it, several repeat it.
@@ -204,6 +216,10 @@ func requestConforms(tb testing.TB, r Request) {
 	if definition, known := definitions[r.Header.Get("Mcp-Method")]; known && r.Method == http.MethodPost {
 		Conforms(tb, definition, r.Body)
 	}
+	definitions = map[string]string{"tasks/get": "GetTaskRequest", "tasks/update": "UpdateTaskRequest", "tasks/cancel": "CancelTaskRequest"}
+	if definition, known := definitions[r.Header.Get("Mcp-Method")]; known && r.Method == http.MethodPost {
+		ConformsTask(tb, definition, r.Body)
+	}
 }
 
 func (c *Client) conforms(tb testing.TB, r Request, method string, text []byte) {
@@ -231,11 +247,74 @@ func (c *Client) conforms(tb testing.TB, r Request, method string, text []byte) 
 		Conforms(tb, "DiscoverResultResponse", text)
 	case "tools/list":
 		Conforms(tb, "ListToolsResultResponse", text)
+	case "tasks/get":
+		ConformsTask(tb, "GetTaskResult", m.Result)
+		c.settled(tb, m.Result)
+	case "tasks/update":
+		ConformsTask(tb, "UpdateTaskResult", m.Result)
+	case "tasks/cancel":
+		ConformsTask(tb, "CancelTaskResult", m.Result)
 	case "tools/call":
+		if isTask(m.Result) {
+			ConformsTask(tb, "CreateTaskResult", m.Result)
+			return
+		}
 		Conforms(tb, "CallToolResultResponse", text)
 		Conforms(tb, "CallToolResult", m.Result)
 		c.structured(tb, r, m.Result)
 	}
+}
+
+func isTask(result []byte) bool {
+	var got struct{ ResultType string }
+	return json.Unmarshal(result, &got) == nil && got.ResultType == "task"
+}
+
+// settled holds the result of a completed task against the core schema.
+func (c *Client) settled(tb testing.TB, task []byte) {
+	tb.Helper()
+	var got Task
+	if err := json.Unmarshal(task, &got); err != nil {
+		tb.Error(err)
+		return
+	}
+	if (got.Status == "completed") != (got.Result != nil) || (got.Status == "failed") != (got.Error != nil) {
+		tb.Errorf("a task that is %s: %.1000s", got.Status, task)
+	}
+	if got.Result != nil {
+		Conforms(tb, "CallToolResult", got.Result)
+	}
+}
+
+// Task is the answer of tasks/get, and of a call that became a task.
+type Task struct {
+	ResultType     string          `json:"resultType"`
+	ID             string          `json:"taskId"`
+	Status         string          `json:"status"`
+	StatusMessage  string          `json:"statusMessage"`
+	CreatedAt      time.Time       `json:"createdAt"`
+	LastUpdatedAt  time.Time       `json:"lastUpdatedAt"`
+	TTLMs          *int64          `json:"ttlMs"`
+	PollIntervalMs int64           `json:"pollIntervalMs"`
+	Result         json.RawMessage `json:"result"`
+	Error          *Error          `json:"error"`
+}
+
+// Task is the task of a reply.
+func (r Reply) Task(tb testing.TB) Task {
+	tb.Helper()
+	m := r.Last(tb)
+	if m.Error != nil {
+		tb.Fatalf("protocol error %d: %s", m.Error.Code, m.Error.Message)
+	}
+	var got Task
+	if err := json.Unmarshal(m.Result, &got); err != nil {
+		tb.Fatal(err)
+	}
+	if got.ID == "" {
+		tb.Fatalf("no task: %.500s", m.Result)
+	}
+	return got
 }
 
 // structured holds a success against its tool's output schema and its text copy (mcp 35).

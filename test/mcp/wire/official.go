@@ -13,6 +13,9 @@ import (
 const (
 	coreFile = "schema-2026-07-28.json"
 	coreHash = "ef70b61f99b6d2e5e3b46863822eab08dff6a45bedc7a08914e0e5b133f40203"
+
+	tasksFile = "schema-tasks.json"
+	tasksHash = "10933a5003097bbccb03d964e6a5f7a2819cc4d7a1d07e27c6765cbf5da35c5c"
 )
 
 // Folder is where AION_MCP_SCHEMAS points, relative to the root of the repository; empty when it is not set. Where CI is
@@ -44,45 +47,68 @@ func Folder(tb testing.TB) string {
 	}
 }
 
-var official struct {
+type official struct {
 	sync.Once
-	core *Schema
-	err  error
+	schema *Schema
+	err    error
 }
 
-// Core is the official schema of the core protocol; nil when there is none to hold answers against.
-func Core(tb testing.TB) *Schema {
+var core, tasks official
+
+func (o *official) load(tb testing.TB, file, hash string) *Schema {
 	tb.Helper()
 	folder := Folder(tb)
 	if folder == "" {
 		return nil
 	}
-	official.Do(func() {
-		text, err := os.ReadFile(filepath.Join(folder, coreFile))
+	o.Do(func() {
+		text, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
-			official.err = err
+			o.err = err
 			return
 		}
-		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != coreHash {
-			official.err = os.ErrInvalid
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != hash {
+			o.err = os.ErrInvalid
 			return
 		}
-		official.core, official.err = NewSchema(text)
+		o.schema, o.err = NewSchema(text)
 	})
-	if official.err != nil {
-		tb.Fatalf("official schema %s: %v", coreFile, official.err)
+	if o.err != nil {
+		tb.Fatalf("official schema %s: %v", file, o.err)
 	}
-	return official.core
+	return o.schema
+}
+
+// Core is the official schema of the core protocol; nil when there is none to hold answers against.
+func Core(tb testing.TB) *Schema {
+	tb.Helper()
+	return core.load(tb, coreFile, coreHash)
+}
+
+// Tasks is the official schema of the tasks extension; nil when there is none to hold answers against.
+func Tasks(tb testing.TB) *Schema {
+	tb.Helper()
+	return tasks.load(tb, tasksFile, tasksHash)
 }
 
 // Conforms fails the test when a value does not fit a definition of the core schema.
 func Conforms(tb testing.TB, definition string, value []byte) {
 	tb.Helper()
-	core := Core(tb)
-	if core == nil {
+	conforms(tb, Core(tb), definition, value)
+}
+
+// ConformsTask fails the test when a value does not fit a definition of the tasks extension.
+func ConformsTask(tb testing.TB, definition string, value []byte) {
+	tb.Helper()
+	conforms(tb, Tasks(tb), definition, value)
+}
+
+func conforms(tb testing.TB, document *Schema, definition string, value []byte) {
+	tb.Helper()
+	if document == nil {
 		return
 	}
-	schema, err := core.Definition(definition)
+	schema, err := document.Definition(definition)
 	if err == nil {
 		err = schema.Validate(value)
 	}

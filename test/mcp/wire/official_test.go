@@ -7,6 +7,34 @@ import (
 )
 
 // A validator that accepts everything would prove nothing.
+func TestTasksSchemaRefusesBrokenAnswers(t *testing.T) { // mcp 77
+	t.Parallel()
+	tasks := wire.Tasks(t)
+	if tasks == nil {
+		t.Skip("AION_MCP_SCHEMAS is not set: answers are not held against the official schemas here")
+	}
+	const times = `"createdAt":"2026-07-28T10:00:00Z","lastUpdatedAt":"2026-07-28T10:00:00Z"`
+	for _, c := range []struct{ definition, good, bad string }{
+		{"CreateTaskResult", `{"resultType":"task","taskId":"x","status":"working",` + times + `,"ttlMs":null}`, `{"resultType":"complete","taskId":"x","status":"working",` + times + `,"ttlMs":null}`},
+		{"CreateTaskResult", `{"resultType":"task","taskId":"x","status":"working",` + times + `,"ttlMs":7}`, `{"resultType":"task","taskId":"x","status":"working",` + times + `,"ttlMs":7.5}`},
+		{"GetTaskResult", `{"resultType":"complete","taskId":"x","status":"completed",` + times + `,"ttlMs":7,"result":{}}`, `{"resultType":"complete","taskId":"x","status":"completed",` + times + `,"ttlMs":7}`},
+		{"CancelTaskResult", `{"resultType":"complete"}`, `{}`},
+		{"UpdateTaskResult", `{"resultType":"complete"}`, `{"resultType":"task"}`},
+		{"GetTaskRequest", string(wire.TaskMethod("tasks/get", "x", "").Body), string(wire.RPC("1", "tasks/get", "").Body)},
+	} {
+		schema, err := tasks.Definition(c.definition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate([]byte(c.good)); err != nil {
+			t.Errorf("%s refuses %s: %v", c.definition, c.good, err)
+		}
+		if schema.Validate([]byte(c.bad)) == nil {
+			t.Errorf("%s admits %s", c.definition, c.bad)
+		}
+	}
+}
+
 func TestOfficialSchemaRefusesBrokenAnswers(t *testing.T) {
 	t.Parallel()
 	core := wire.Core(t)

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// serverFlags say which server is asked, and as whom.
+type serverFlags struct {
+	url, token, subject, namespaces, caFile string
+	deploy                                  bool
+	timeout                                 time.Duration
+}
+
+func (f *serverFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.url, "url", "", "the server or its MCP endpoint (default AION_SERVER, else the server that has the local store open, else http://127.0.0.1:8080)")
+	flags.StringVar(&f.token, "token", "", "bearer token: @FILE reads it from a file (default AION_TOKEN)")
+	flags.StringVar(&f.subject, "subject", "", "who asks, for the server's log (default AION_SUBJECT, else the user of this system)")
+	flags.StringVarP(&f.namespaces, "namespace", "n", "", "namespaces to reach, comma-separated (default AION_NAMESPACE, else all)")
+	flags.BoolVar(&f.deploy, "deploy", true, "ask for the deploy grant (default AION_DEPLOY, else true)")
+	flags.StringVar(&f.caFile, "ca-file", "", "certificates of the authority that signed the server's (default AION_CA_FILE, else the system's)")
+	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest silence of the server before a call is given up")
+}
+
+func (f *serverFlags) request(cmd *cobra.Command, p *Program) (MCPRequest, error) {
+	r := MCPRequest{URL: f.url, Subject: f.subject, Namespaces: f.namespaces, CAFile: f.caFile, Timeout: f.timeout, Log: p.Err}
+	if cmd.Flags().Changed("deploy") {
+		r.Deploy = &f.deploy
+	}
+	if f.timeout <= 0 {
+		return r, &usage{message: fmt.Sprintf("--timeout must be more than 0; got %s", f.timeout)}
+	}
+	name, isFile := strings.CutPrefix(f.token, "@")
+	switch {
+	case f.token == "-":
+		return r, &usage{message: "--token cannot read standard input here: it is the client's", hint: "--token @FILE reads a file"}
+	case isFile:
+		token, err := readToken(name)
+		if err != nil {
+			return r, err
+		}
+		r.Token, r.Credential = token, name
+	case f.token != "":
+		fmt.Fprintln(p.Err, "warning: a token on the command line can be read by every user of this machine; use --token @FILE or AION_TOKEN")
+		r.Token, r.Credential = f.token, "--token"
+	}
+	return r, nil
+}
+
+const maxTokenFile = 64 << 10
+
+func readToken(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fileRefusal("read", name, err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
+	if err != nil {
+		return "", fileRefusal("read", name, err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" || len(text) > maxTokenFile {
+		return "", &usage{message: name + " holds no token: one line, at most 64 KiB"}
+	}
+	return token, nil
+}
+
+func newMCPBridge(p *Program, g *globals) *cobra.Command {
+	var f serverFlags
+	var embedded bool
+	var logFile string
+	cmd := &cobra.Command{
+		Use:   "bridge",
+		Short: "be an MCP server on standard input and output for a client that launches commands",
+		Long: "Passes on to the aion server what a client asks on standard input, one message per line. It speaks revision 2026-07-28 and the older\n" +
+			"ones that begin with initialize. It starts without a server: calls are then refused, and served as soon as there is one.",
+		Example: "  aion mcp bridge --url http://127.0.0.1:8080 --log bridge.log",
+		Args:    arguments(0, 0, "no arguments"),
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&embedded, "embedded", false, "when no process has the local store open, open it and be the server")
+	cmd.Flags().StringVar(&logFile, "log", "", "append the log to this file instead of standard error")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := f.request(cmd, p)
+		if err != nil {
+			return err
+		}
+		if embedded && f.url != "" {
+			return &usage{message: "--embedded opens the local store, --url names a server; give one of them"}
+		}
+		r.Embedded = embedded
+		if logFile != "" {
+			file, err := os.OpenFile(logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				return fileRefusal("written", logFile, err)
+			}
+			defer file.Close() //nolint:errcheck // lines are written whole
+			r.Log = file
+		}
+		m, err := p.Backend.MCP(g.open())
+		if err != nil {
+			return err
+		}
+		return p.interruptible(cmd.Context(), func(ctx context.Context) error { return m.Bridge(ctx, r, p.In, p.Out) })
+	}
+	return cmd
+}
+
+// interruptible runs until done or interrupted; an interrupt decides the exit code.
+func (p *Program) interruptible(ctx context.Context, run func(context.Context) error) error {
+	ctx, interrupted := p.untilInterrupted(ctx)
+	defer interrupted.stop()
+	err := run(ctx)
+	if interrupted.count() > 0 && (err == nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled)) {
+		return interrupted.status()
+	}
+	return err
+}
