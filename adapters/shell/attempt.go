@@ -18,12 +18,10 @@ type attempt struct {
 	x       *Executor
 	e       ports.Execution
 	command action.Command
-	started time.Time
+	began   time.Time
 	log     *slog.Logger
 	sink    *sink
 	notes   sync.WaitGroup // status events on their way: the transcript may make them wait, nothing else does
-	hash    string
-	scratch string
 	hidden  *secrets
 
 	stdout, stderr *action.Output
@@ -38,49 +36,41 @@ func (x *Executor) log(k domain.AttemptKey) *slog.Logger { return x.o.Logger.Wit
 // run executes all lines and gives the verdict.
 func (a *attempt) run(ctx context.Context) action.Verdict {
 	defer a.notes.Wait()
-	if a.command.Dir == "" {
-		if err := makeScratch(a.scratch); err != nil {
-			return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
+	if a.command.Dir != "" {
+		if f := directoryFailure(a.command.Dir); f != nil {
+			return *f
 		}
-		defer a.tidy()
-		a.command.Dir = a.scratch
-	} else if f := directoryFailure(a.command.Dir); f != nil {
-		return *f
 	}
 	s, err := a.x.pool.get()
 	if err != nil {
 		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
 	}
 	a.supervisor = s
-	clean := false
-	defer func() { // on every way out: a supervisor with a tree is never used again
-		if clean {
-			a.x.pool.put(s)
-		} else {
-			a.x.pool.dismiss(s, 0)
-		}
+	end := ending{lost: true} // should this function panic
+	defer func() {            // on every way out: a supervisor with a tree is never used again
+		a.x.release(s, end)
 		if a.bound != nil {
 			a.bound.Stop()
 		}
 	}()
-	if err := a.record(processID{}); err != nil {
-		clean = true
+	if err := a.place(); err != nil {
+		end = ending{}
 		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
 	}
-	end := a.lines(ctx)
-	clean = !end.lost && !end.stuck
-	if !end.stuck {
-		if err := os.Remove(a.x.ledgerFile(a.hash)); err != nil {
-			a.log.Warn("ledger entry not removed", "error", err)
-		}
-	}
+	end = a.lines(ctx)
 	return a.verdict(end)
 }
 
-func (a *attempt) tidy() {
-	if err := removeScratch(a.scratch); err != nil {
-		a.log.Warn("scratch directory not removed", "error", err)
+// place gives the command its directory and its entry in the ledger.
+func (a *attempt) place() error {
+	if a.command.Dir == "" {
+		dir, err := a.supervisor.slot.scratch()
+		if err != nil {
+			return err
+		}
+		a.command.Dir = dir
 	}
+	return a.record(processID{})
 }
 
 // lines runs one line after the other, each after the tree of the one before is gone.
@@ -115,6 +105,29 @@ func (a *attempt) interrupted(ctx context.Context) {
 		default:
 		}
 	}
+}
+
+func (a *attempt) started(leader processID) {
+	if err := a.record(leader); err != nil {
+		a.log.Warn("ledger entry not completed", "error", err)
+	}
+	if a.bound == nil && a.e.Bound > 0 {
+		a.bound = time.NewTimer(a.e.Bound)
+	}
+}
+
+func (a *attempt) leftovers(n int) { a.note("leftovers_stopped", "count", n) }
+
+func (a *attempt) stopping(cause ports.StopCause) {
+	a.cause = cause
+	a.note("stopping", "cause", string(cause))
+}
+
+func (a *attempt) bounded() <-chan time.Time {
+	if a.bound == nil {
+		return nil
+	}
+	return a.bound.C
 }
 
 // note writes a status event without waiting for it.
@@ -152,6 +165,8 @@ func (a *attempt) verdict(end ending) action.Verdict {
 	case end.lost:
 		return action.Fail(action.Lost, action.CodeSupervisorLost, "the supervisor of the command ended before the command did; "+
 			"its processes were ended", nil)
+	case end.outOfMemory:
+		return action.OutOfMemory(end.exit.Exit, a.x.o.Limits.MemoryBytes)
 	case end.exit.Code != 0:
 		return action.ExitFailure(end.exit.Exit)
 	}

@@ -30,21 +30,24 @@ func (x *Executor) CleanUp(ctx context.Context) ([]LedgerEntry, error) {
 	others := false
 	for _, file := range files {
 		e, ok := readEntry(file)
-		if ok && x.foreign(e) {
-			others = true
+		if ok && x.alive(e) {
+			others = others || e.ServerProc != x.pool.server.ServerProc
 			continue
 		}
 		if !ok {
 			x.removeLedger(file)
 			continue
 		}
-		found = append(found, LedgerEntry{Key: e.key(), Action: e.Action, Server: e.Server, StartedAt: e.StartedAt})
+		if e.Attempt > 0 {
+			found = append(found, LedgerEntry{Key: e.key(), Action: e.Action, Server: e.Server, StartedAt: e.StartedAt})
+		}
 		if e.BootID != x.boot {
 			x.removeLedger(file)
 			continue
 		}
 		late = append(late, leftover{entry: e, file: file})
 	}
+	x.pool.cgroups.sweep(pidNamespace())
 	failures := x.end(ctx, late)
 	if !others {
 		failures = append(failures, x.sweepScratch())
@@ -68,9 +71,9 @@ func readEntry(file string) (entry, bool) {
 	return e, true
 }
 
-// foreign reports whether another living server of this host runs the attempt.
-func (x *Executor) foreign(e entry) bool {
-	if e.BootID != x.boot || e.ServerProc == (processID{x.self.Pid, x.self.Start}) {
+// alive reports whether the server that wrote an entry still runs on this host.
+func (x *Executor) alive(e entry) bool {
+	if e.BootID != x.boot {
 		return false
 	}
 	_, alive := e.ServerProc.find()
@@ -151,12 +154,12 @@ func (l leftover) tree(table []supervise.Process, self int) []supervise.Process 
 	if p, ok := supervise.Find(l.Leader.Pid); l.Leader.Pid == 0 || ok && p.Start != l.Leader.Start {
 		session = 0
 	}
-	key := []byte("AION_ACTIVITY_KEY=" + l.key().ActivityKey() + "\x00")
+	marker := []byte("AION_ACTIVITY_KEY=" + l.Marker + "\x00")
 	for _, p := range table {
 		if p.Pid == self || p.Dead() || p.Start < oldest {
 			continue
 		}
-		if session != 0 && p.Session == session || carries(p.Pid, key) {
+		if session != 0 && p.Session == session || l.Marker != "" && carries(p.Pid, marker) {
 			roots, tree = append(roots, p.Pid), append(tree, p)
 		}
 	}

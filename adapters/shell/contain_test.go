@@ -3,8 +3,10 @@ package shell_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -175,6 +177,26 @@ func TestAServerThatIsKilledLeavesNoProcessAndItsAttemptsAreFoundAtBoot(t *testi
 		if left, err := os.ReadDir(home + "/" + dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v, %v", dir, left, err)
 		}
+	}
+}
+
+// actions 39: not even a tree that stops its supervisor over and over outlives the server.
+func TestEveryTreeDiesWithItsServer(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	commands := slices.Collect(maps.Values(hostile()))
+	cmd := serve(t, home, commands...)
+	eventually(t, "the trees stand", func() bool { return len(holders(t, home)) >= 3*len(commands) })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all trees are gone", func() bool { return len(holders(t, home)) == 0 })
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != len(commands) {
+		t.Errorf("found %v, %v", found, err)
 	}
 }
 

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"os"
-	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,11 @@ type Executor struct {
 	self     supervise.Process
 	boot     string
 	killed   atomic.Bool
+
+	noCgroups string // why there are none
+
+	mu    sync.Mutex
+	stuck map[*supervisor]string // trees that were given up, with their processes
 }
 
 // New prepares this process to start commands: it becomes the heir of orphans below it and marks its descriptors
@@ -33,7 +39,10 @@ func New(o Options) (*Executor, error) {
 	if err := supervise.CloseOnExec(); err != nil {
 		return nil, refuse("ProcessUnusable", err, "descriptors cannot be marked close-on-exec; mount /proc")
 	}
-	if err := supervise.Adopt(); err != nil {
+	if !supervise.Supported() {
+		o.Containment = ContainGroup
+	}
+	if err := o.adopt(); err != nil {
 		return nil, refuse("ProcessUnusable", err, "this system cannot make the server a subreaper; Linux 3.4 or newer is needed")
 	}
 	self, ok := supervise.Find(os.Getpid())
@@ -44,8 +53,15 @@ func New(o Options) (*Executor, error) {
 	if err != nil {
 		return nil, refuse("ProcessUnusable", err, "the boot id of this machine cannot be read; mount /proc")
 	}
-	r := &registry{pids: map[int]*supervisor{}}
-	return &Executor{o: o, registry: r, pool: &pool{o: o, registry: r}, self: self, boot: boot}, nil
+	x := &Executor{o: o, self: self, boot: boot, stuck: map[*supervisor]string{}}
+	x.registry = &registry{pids: map[int]*supervisor{}}
+	x.pool = &pool{
+		o: o, registry: x.registry, credential: o.user,
+		prefix: fmt.Sprintf("%s-%d-%d-%s", pidNamespace(), self.Pid, self.Start, hashText(o.Home)[:12]),
+		server: entry{Server: o.Instance, ServerProc: processID{self.Pid, self.Start}, BootID: boot},
+	}
+	x.contain()
+	return x, nil
 }
 
 // Run ends supervisors that have been idle for long and, in a process that is PID 1, reaps what is handed to it. It
@@ -78,7 +94,13 @@ func (x *Executor) Kill() {
 }
 
 // Close ends the idle supervisors and waits for them. No attempt may be running.
-func (x *Executor) Close() error { return x.pool.close() }
+func (x *Executor) Close() error {
+	err := x.pool.close()
+	if x.o.user != nil {
+		_ = os.Remove(x.o.scratches()) // another server of this home may use it
+	}
+	return err
+}
 
 // Execute implements ports.Executor.
 func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
@@ -98,14 +120,12 @@ func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.Tra
 		return hidden.verdict(*failure)
 	}
 	a := &attempt{
-		x: x, e: e, command: command, started: time.Now().UTC(),
+		x: x, e: e, command: command, began: time.Now().UTC(),
 		log:    x.log(e.Dispatch.Key),
 		sink:   &sink{out: out},
 		hidden: hidden,
 		stdout: action.NewOutput(x.o.MaxStdout), stderr: action.NewOutput(x.o.MaxStderr),
-		hash: hashKey(e.Dispatch.Key),
 	}
-	a.scratch = filepath.Join(x.o.scratches(), a.hash)
 	return hidden.verdict(a.run(ctx))
 }
 
@@ -152,10 +172,21 @@ func (x *Executor) root(e ports.Execution, inWords bool) *action.Failed {
 	if f := action.RootFailure(name, root, inWords); f != nil {
 		return f
 	}
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := x.makeRoot(root); err != nil {
 		f := action.RootCreation(name, root, err)
 		return &f
 	}
 	x.log(e.Dispatch.Key).Info("workspace root expanded", "action", name, "root", root)
 	return nil
+}
+
+// makeRoot makes a missing workspace root with its parents; it belongs to the user that commands run as.
+func (x *Executor) makeRoot(root string) error {
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
+	return x.pool.credential.own(root)
 }

@@ -20,21 +20,33 @@ type Grant struct {
 	Secret   bool // the value is masked wherever output is shown or kept
 }
 
-// checkGrants refuses grants that could never work or that take a name of the server's.
+// Problem tells what is wrong with a grant that could never work, or that takes a name of the server's; empty: nothing.
+func (g Grant) Problem() string {
+	name := domain.Quote(g.Name, 64)
+	switch {
+	case g.Name == "" || strings.ContainsAny(g.Name, "=\x00"):
+		return fmt.Sprintf("%q is no name of an environment variable", name)
+	case g.Name == "PATH" || strings.HasPrefix(g.Name, "AION_"):
+		return fmt.Sprintf("the variable %q belongs to the server and cannot be granted", name)
+	case (g.FromFile == "") == (g.FromEnv == ""):
+		return fmt.Sprintf("the grant of %q needs either from_file or from_env", name)
+	case len(g.Queues) == 0:
+		return fmt.Sprintf("the grant of %q names no task queue", name)
+	}
+	return ""
+}
+
+// checkGrants refuses grants that cannot work, also those whose source is not there.
 func (o *Options) checkGrants() error {
+	if o.LookupEnv == nil {
+		o.LookupEnv = func(string) (string, bool) { return "", false }
+	}
 	for _, g := range o.Env {
-		name := domain.Quote(g.Name, 64)
-		switch {
-		case g.Name == "" || strings.ContainsAny(g.Name, "=\x00"):
-			return refuse("ActionSettings", nil, "%q is no name of an environment variable", name)
-		case g.Name == "PATH" || strings.HasPrefix(g.Name, "AION_"):
-			return refuse("ActionSettings", nil, "the variable %q belongs to the server and cannot be granted", name)
-		case (g.FromFile == "") == (g.FromEnv == ""):
-			return refuse("ActionSettings", nil, "the grant of %q needs either from_file or from_env", name)
-		case len(g.Queues) == 0:
-			return refuse("ActionSettings", nil, "the grant of %q names no task queue", name)
-		case g.FromEnv != "" && o.LookupEnv == nil:
-			return refuse("ActionSettings", nil, "the grant of %q reads the environment, which is not available", name)
+		if problem := g.Problem(); problem != "" {
+			return refuse("ActionSettings", nil, "actions.env: %s", problem)
+		}
+		if _, err := o.valueOf(g); err != nil {
+			return refuse("ActionSettings", nil, "actions.env: the grant of %q has no value: %v", domain.Quote(g.Name, 64), err)
 		}
 	}
 	return nil
@@ -46,7 +58,7 @@ func (x *Executor) granted(queue string) (env, secrets []string, failure *action
 		if !slices.Contains(g.Queues, queue) {
 			continue
 		}
-		value, err := x.valueOf(g)
+		value, err := x.o.valueOf(g)
 		if err != nil {
 			x.o.Logger.Error("granted variable cannot be read", "name", g.Name, "error", err)
 			f := action.Fail(action.Retryable, action.CodeSpawnFailed, fmt.Sprintf(
@@ -62,7 +74,7 @@ func (x *Executor) granted(queue string) (env, secrets []string, failure *action
 	return env, secrets, nil
 }
 
-func (x *Executor) valueOf(g Grant) (string, error) {
+func (o *Options) valueOf(g Grant) (string, error) {
 	var value string
 	if g.FromFile != "" {
 		raw, err := os.ReadFile(g.FromFile)
@@ -71,7 +83,7 @@ func (x *Executor) valueOf(g Grant) (string, error) {
 		}
 		value = strings.TrimSuffix(string(raw), "\n")
 	} else {
-		v, there := x.o.LookupEnv(g.FromEnv)
+		v, there := o.LookupEnv(g.FromEnv)
 		if !there {
 			return "", fmt.Errorf("the environment of the server has no %q", g.FromEnv)
 		}

@@ -28,7 +28,7 @@ func TestAGrantReachesTheCommandsOfItsQueuesAndIsReadAgain(t *testing.T) {
 		o.Env = []shell.Grant{
 			{Name: "TOKEN", FromFile: file, Queues: []string{"other", "tools"}},
 			{Name: "HOST", FromEnv: "H", Queues: []string{"tools"}},
-			{Name: "ALIEN", FromEnv: "absent", Queues: []string{"other"}},
+			{Name: "ALIEN", FromEnv: "H", Queues: []string{"other"}},
 		}
 		o.LookupEnv = lookupIn(map[string]string{"H": "here"})
 	})
@@ -54,10 +54,11 @@ func TestAGrantThatCannotWorkIsRefused(t *testing.T) {
 	for name, g := range map[string]shell.Grant{
 		"no source": {Name: "A", Queues: []string{"q"}}, "two sources": {Name: "A", FromEnv: "A", FromFile: "f", Queues: []string{"q"}},
 		"no queue": {Name: "A", FromEnv: "A"}, "PATH": {Name: "PATH", FromEnv: "A", Queues: []string{"q"}},
+		"absent": {Name: "A", FromEnv: "ABSENT", Queues: []string{"q"}}, "no file": {Name: "A", FromFile: "/no/such", Queues: []string{"q"}},
 		"own": {Name: "AION_X", FromEnv: "A", Queues: []string{"q"}}, "no name": {Name: "A=B", FromEnv: "A", Queues: []string{"q"}},
 	} {
 		o := options(t.TempDir())
-		o.LookupEnv, o.Env = lookupIn(nil), []shell.Grant{g}
+		o.LookupEnv, o.Env = lookupIn(map[string]string{"A": "a"}), []shell.Grant{g}
 		if _, err := shell.New(o); err == nil {
 			t.Errorf("%s was accepted", name)
 		}

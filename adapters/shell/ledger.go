@@ -3,12 +3,7 @@ package shell
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"aion/adapters/shell/supervise"
@@ -23,20 +18,22 @@ type LedgerEntry struct {
 	StartedAt time.Time
 }
 
-// entry is a file of the ledger: what a later server needs to end the tree, if this one cannot.
+// entry is what a file of the ledger holds: one for each supervisor, with what a later server needs to end the tree of
+// its command, if this one cannot. Without an attempt the supervisor was idle, or kept a process of the server's own.
 type entry struct {
-	WorkflowID string    `json:"workflow_id"`
-	RunID      string    `json:"run_id"`
+	WorkflowID string    `json:"workflow_id,omitempty"`
+	RunID      string    `json:"run_id,omitempty"`
 	ActivityID int64     `json:"activity_id"`
-	Attempt    int       `json:"attempt"`
-	Action     string    `json:"action"`
+	Attempt    int       `json:"attempt,omitempty"`
+	Action     string    `json:"action,omitempty"`
+	Marker     string    `json:"marker,omitempty"` // AION_ACTIVITY_KEY of the command
 	Server     string    `json:"server"`
 	ServerProc processID `json:"server_process"`
 	BootID     string    `json:"boot_id"`
 	Supervisor processID `json:"supervisor"`
 	Leader     processID `json:"leader"`
-	Session    int       `json:"session"`
-	StartedAt  time.Time `json:"started_at"`
+	Session    int       `json:"session,omitempty"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
 }
 
 // processID names a process of this boot for good.
@@ -61,39 +58,19 @@ func (e entry) key() domain.AttemptKey {
 	}
 }
 
-// record writes the file of this attempt before its command is sent, and completes it in place once the leader is known;
-// what is written later is never shorter. It needs no sync, and no rename: it has to survive the process and not the
-// machine, and a file that is not whole belongs to a command that was not started.
+// record writes the entry of this attempt before its command is sent, and again once the leader is known.
 func (a *attempt) record(leader processID) error {
 	k := a.e.Dispatch.Key
-	raw, err := json.Marshal(entry{
-		WorkflowID: string(k.WorkflowID), RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt,
-		Action: a.e.Dispatch.Name, Server: a.x.o.Instance, ServerProc: processID{a.x.self.Pid, a.x.self.Start}, BootID: a.x.boot,
-		Supervisor: processID{a.supervisor.pid, a.supervisor.process.Start}, Leader: leader, Session: leader.Pid, StartedAt: a.started,
-	})
-	if err != nil {
-		return fmt.Errorf("encode ledger entry: %w", err)
-	}
-	how := os.O_WRONLY
-	if leader.Pid == 0 {
-		how |= os.O_CREATE | os.O_TRUNC
-	}
-	file, err := os.OpenFile(a.x.ledgerFile(a.hash), how, 0o600)
-	if err != nil {
-		return fmt.Errorf("write ledger entry: %w", err)
-	}
-	_, err = file.WriteAt(raw, 0)
-	return errors.Join(err, file.Close())
+	e := a.x.pool.idle(a.supervisor)
+	e.WorkflowID, e.RunID, e.ActivityID, e.Attempt = string(k.WorkflowID), string(k.RunID), k.ActivityID, k.Attempt
+	e.Action, e.Marker, e.StartedAt = a.e.Dispatch.Name, k.ActivityKey(), a.began
+	e.Leader, e.Session = leader, leader.Pid
+	return a.supervisor.slot.write(e)
 }
 
-func (x *Executor) ledgerFile(hash string) string { return filepath.Join(x.o.attempts(), hash+".json") }
+func (x *Executor) ledgerFile(name string) string { return filepath.Join(x.o.attempts(), name+".json") }
 
-func hashKey(k domain.AttemptKey) string {
-	sum := sha256.Sum256([]byte(k.String()))
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
-}
-
-func bootID() (string, error) {
-	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(raw)), err
 }

@@ -30,19 +30,40 @@ type Options struct {
 	MaxStderr       int
 	IdleSupervisors int // kept for good; the others end after a minute without work
 	OpenFiles       int // limit of a command
+	Limits          Limits
+	Containment     string // auto (also when empty), supervisor or group
+	RunAs           string // user[:group] of commands; empty: those of the server
 
 	Logger *slog.Logger
+
+	user    *credential
+	scratch string
 }
+
+// Limits of one command, beside the open files; 0: none. A cgroup that is delegated to the server counts processes and
+// memory of the whole tree; without one each process is limited by itself, and Processes counts those of its user.
+type Limits struct {
+	Processes   int64
+	MemoryBytes int64
+	CPUSeconds  int64 // of processor time
+}
+
+// The kinds of containment (actions 4).
+const (
+	ContainAuto       = "auto"       // supervisors, and cgroups when they are delegated
+	ContainSupervisor = "supervisor" // no cgroups
+	ContainGroup      = "group"      // process groups: partial, for systems without subreapers
+)
 
 // The time limits that are not settings.
 const (
 	partialAfter  = time.Second // text without a line break is shown after this (actions 7.2)
 	pipesAfter    = time.Second // pipes reach their end this long after the tree (actions 4.2)
 	idleAfter     = time.Minute
-	beatEvery     = 2 * time.Second        // a look at a supervisor that runs
-	ladderBeat    = 100 * time.Millisecond // and at one that stops
-	helpAfter     = time.Second            // it has this long before the server kills in its place
-	sendWithin    = 10 * time.Second       // a supervisor that does not listen for so long is lost
+	beatEvery     = 2 * time.Second       // a look at a supervisor that runs
+	ladderBeat    = 50 * time.Millisecond // and at one that stops
+	helpAfter     = time.Second           // it has this long before the server kills in its place
+	sendWithin    = 10 * time.Second      // a supervisor that does not listen for so long is lost
 	escapedRescan = 20 * time.Millisecond
 )
 
@@ -67,6 +88,12 @@ func (o *Options) check() error {
 	if len(o.ProgramDirs) == 0 {
 		o.ProgramDirs = filepath.SplitList(o.Path)
 	}
+	if min(o.Limits.Processes, o.Limits.MemoryBytes, o.Limits.CPUSeconds) < 0 {
+		return refuse("ActionSettings", nil, "limits of actions must not be below 0")
+	}
+	if err := o.checkUser(); err != nil {
+		return err
+	}
 	for _, dir := range []string{o.attempts(), o.scratches()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return refuse("HomeUnusable", err, "the home directory %q cannot hold running attempts; make it writable for the server",
@@ -77,7 +104,21 @@ func (o *Options) check() error {
 }
 
 func (o *Options) attempts() string  { return filepath.Join(o.Home, "attempts") }
-func (o *Options) scratches() string { return filepath.Join(o.Home, "scratch") }
+func (o *Options) scratches() string { return o.scratch }
+
+// checkUser finds the user of commands. The home is private, so those of another user get their directories elsewhere.
+func (o *Options) checkUser() error {
+	var err error
+	o.scratch = filepath.Join(o.Home, "scratch")
+	if o.user, err = parseRunAs(o.RunAs); err != nil || o.user == nil {
+		return err
+	}
+	if o.scratch, err = shared(o.Home); err != nil {
+		return refuse("HomeUnusable", err, "commands of user %q have no place for their directories; make %s writable for the server",
+			domain.Quote(o.RunAs, 128), os.TempDir())
+	}
+	return nil
+}
 
 func refuse(typ string, cause error, format string, args ...any) error {
 	return &domain.Error{Code: domain.CodeInvalidInput, Type: typ, Message: fmt.Sprintf(format, args...), Err: cause}

@@ -10,41 +10,96 @@ import (
 
 // pool keeps supervisors between commands: starting one for each command would cost five times the command.
 type pool struct {
-	o        Options
-	registry *registry
-	running  sync.WaitGroup // the readers of all supervisors
+	o          Options
+	registry   *registry
+	credential *credential
+	cgroups    *cgroups // nil: there are none
+	prefix     string   // of the names of slots
+	server     entry    // an entry of the ledger without an attempt
+	running    sync.WaitGroup
 
+	hiring sync.Mutex // held while a guard is started
 	mu     sync.Mutex
-	idle   []*supervisor // the last one used is taken first
+	slots  int           // that were made
+	guard  *supervisor   // never has a command: it looks after the others when this process dies
+	free   []*supervisor // the last one used is taken first
 	closed bool
 }
 
 // get gives a supervisor without work; the caller returns it with put or dismiss.
 func (p *pool) get() (*supervisor, error) {
 	p.mu.Lock()
-	for len(p.idle) > 0 {
-		s := p.idle[len(p.idle)-1]
-		p.idle = p.idle[:len(p.idle)-1]
+	for len(p.free) > 0 {
+		s := p.free[len(p.free)-1]
+		p.free = p.free[:len(p.free)-1]
 		if s.alive() {
 			p.mu.Unlock()
 			return s, nil
 		}
+		p.dismiss(s, p.o.KillWait)
 	}
-	closed := p.closed
+	closed, guarded := p.closed, p.guard != nil && p.guard.alive()
 	p.mu.Unlock()
 	if closed {
 		return nil, fmt.Errorf("the executor is closed")
 	}
+	if !guarded && p.o.Containment != ContainGroup {
+		if err := p.hireGuard(); err != nil {
+			return nil, err
+		}
+	}
 	return p.hire()
+}
+
+// hireGuard starts the supervisor that has no command which could stop it.
+func (p *pool) hireGuard() error {
+	p.hiring.Lock()
+	defer p.hiring.Unlock()
+	p.mu.Lock()
+	old := p.guard
+	p.mu.Unlock()
+	if old != nil && old.alive() {
+		return nil
+	}
+	if old != nil {
+		p.dismiss(old, p.o.KillWait)
+	}
+	s, err := p.hire()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.guard = s
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		p.dismiss(s, p.o.KillWait)
+	}
+	return nil
+}
+
+// idle is the entry of a supervisor without a command.
+func (p *pool) idle(s *supervisor) entry {
+	e := p.server
+	if s.group != nil {
+		return e
+	}
+	e.Supervisor = processID{s.pid, s.process.Start}
+	return e
 }
 
 // put takes back a supervisor whose tree is proved empty.
 func (p *pool) put(s *supervisor) {
 	s.idleSince = time.Now()
+	if err := s.slot.clear(p.idle(s)); err != nil {
+		p.o.Logger.Warn("ledger entry not removed", "error", err)
+		p.dismiss(s, p.o.KillWait)
+		return
+	}
 	p.mu.Lock()
 	closed := p.closed
 	if !closed {
-		p.idle = append(p.idle, s)
+		p.free = append(p.free, s)
 	}
 	p.mu.Unlock()
 	if closed {
@@ -52,18 +107,26 @@ func (p *pool) put(s *supervisor) {
 	}
 }
 
-// dismiss ends a supervisor in the background: by itself once its tree is empty, and killed after a time; 0: never.
+// dismiss ends a supervisor in the background, and what it kept: by itself once its tree is empty, and killed after a
+// time; 0: never.
 func (p *pool) dismiss(s *supervisor, limit time.Duration) {
-	p.running.Go(func() { s.end(limit) })
+	p.running.Go(func() { p.endFor(s, limit) })
+}
+
+func (p *pool) endFor(s *supervisor, limit time.Duration) {
+	s.end(limit)
+	if err := s.slot.remove(); err != nil {
+		p.o.Logger.Warn("what a supervisor used was not removed", "error", err)
+	}
 }
 
 // shrink ends idle supervisors beyond keep that have had no work since before.
 func (p *pool) shrink(keep int, before time.Time) {
 	p.mu.Lock()
 	var over []*supervisor
-	for len(p.idle) > keep && p.idle[0].idleSince.Before(before) {
-		over = append(over, p.idle[0])
-		p.idle = p.idle[1:]
+	for len(p.free) > keep && p.free[0].idleSince.Before(before) {
+		over = append(over, p.free[0])
+		p.free = p.free[1:]
 	}
 	p.mu.Unlock()
 	for _, s := range over {
@@ -74,8 +137,11 @@ func (p *pool) shrink(keep int, before time.Time) {
 // close ends all idle supervisors and waits for every one that was ever started, for a bounded time.
 func (p *pool) close() error {
 	p.mu.Lock()
-	idle := p.idle
-	p.idle, p.closed = nil, true
+	idle := p.free
+	if p.guard != nil && !p.closed {
+		idle = append(idle, p.guard)
+	}
+	p.free, p.closed = nil, true
 	p.mu.Unlock()
 	for _, s := range idle {
 		p.dismiss(s, p.o.KillWait)

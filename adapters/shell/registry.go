@@ -2,7 +2,6 @@ package shell
 
 import (
 	"os"
-	"os/exec"
 	"os/signal"
 	"sync"
 	"time"
@@ -21,13 +20,14 @@ type registry struct {
 }
 
 // start starts a process and makes it known.
-func (r *registry) start(cmd *exec.Cmd, s *supervisor) error {
+func (r *registry) start(s *supervisor, begin func() (pid int, err error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := cmd.Start(); err != nil {
+	pid, err := begin()
+	if err != nil {
 		return err
 	}
-	s.pid = cmd.Process.Pid
+	s.pid = pid
 	r.pids[s.pid] = s
 	return nil
 }
@@ -74,7 +74,7 @@ func (r *registry) sweep() int {
 			alive++
 			_ = supervise.Send(p, unix.SIGKILL) // who may not be killed is counted again by the next sweep
 		}
-		_, _ = unix.Wait4(p.Pid, nil, unix.WNOHANG|unix.WALL, nil) // not ended yet: the next sweep
+		_, _ = unix.Wait4(p.Pid, nil, waitAll, nil) // not ended yet: the next sweep
 	}
 	for _, p := range supervise.Below(table, escaped...) {
 		alive++
@@ -83,10 +83,12 @@ func (r *registry) sweep() int {
 	return alive + len(escaped)
 }
 
-// clear sweeps until nothing escaped is left, for at most limit, and reports whether it came to that.
-func (r *registry) clear(limit time.Duration) bool {
+// clear sweeps until nothing escaped is left, also not in the cgroup of the supervisor that died, for at most limit, and
+// reports whether it came to that.
+func (r *registry) clear(l *leaf, limit time.Duration) bool {
 	for end := time.Now().Add(limit); ; time.Sleep(escapedRescan) {
-		if r.sweep() == 0 {
+		l.kill()
+		if r.sweep() == 0 && !l.populated() {
 			return true
 		}
 		if time.Now().After(end) {

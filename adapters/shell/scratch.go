@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 )
 
-// makeScratch makes the fresh, empty directory of an attempt.
-func makeScratch(path string) error {
+// makeScratch makes the fresh, empty directory of an attempt, for the user that its command runs as.
+func makeScratch(path string, owner *credential) error {
 	if err := removeScratch(path); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
+		return fmt.Errorf("make the directory of the attempt: %w", err)
+	}
+	if err := owner.own(path); err != nil {
 		return fmt.Errorf("make the directory of the attempt: %w", err)
 	}
 	return nil

@@ -43,14 +43,12 @@ func TestAsPID1NoZombieIsLeft(t *testing.T) {
 	if err := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run(); err != nil {
 		t.Skip("no PID namespaces here: ", err)
 	}
-	const orphans = `sh -c 'i=0; while [ $i -lt 50 ]; do (setsid sleep 0.00$i &); i=$((i+1)); done'`
-	commands := make([]string, 20)
-	for i := range commands {
-		commands[i] = orphans
-	}
-	out, err := exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", os.Args[0], serverMode, t.TempDir()},
-		commands...)...).CombinedOutput()
-	if err != nil || strings.Count(string(out), "completed:") != 20 || !strings.Contains(string(out), "zombies 0\n") {
-		t.Errorf("%v: %s", err, out)
+	// A thousand commands, each with three orphans; the server runs the list so many times.
+	const orphans = `sh -c '(setsid sleep 0.00$(($$%9)) &); ((setsid true &) &); (exec sleep 0.001) &'`
+	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", os.Args[0], serverMode, t.TempDir(), orphans, orphans, orphans, orphans)
+	cmd.Env = append(os.Environ(), repeat+"=250")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(out), "completed:") != 1000 || !strings.Contains(string(out), "zombies 0\n") {
+		t.Errorf("%v: %d commands: %.2000s", err, strings.Count(string(out), "completed:"), out)
 	}
 }

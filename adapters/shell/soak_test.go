@@ -37,22 +37,27 @@ func tree(r *rand.Rand, depth int) string {
 	return b.String()
 }
 
-// AION_SOAK sets the number of trees.
+// trees is the number of trees of a soak: AION_SOAK, or a batch.
+func trees() (n int, soak bool) {
+	if n, err := strconv.Atoi(os.Getenv("AION_SOAK")); err == nil && n > 1 {
+		return n, true
+	}
+	return 300, false
+}
+
+// report 25, 45: commands, their supervisors and stops at random.
 //
 //nolint:paralleltest // it kills supervisors, see TestASupervisorThatIsKilledLosesItsAttemptAndNothingElse
 func TestNoTreeSurvivesARandomEnd(t *testing.T) {
-	count, err := strconv.Atoi(os.Getenv("AION_SOAK"))
-	if err != nil {
-		count = 60
-	}
-	x := open(t, func(o *shell.Options) { o.KillGrace = 50 * time.Millisecond })
+	count, soak := trees()
+	x := open(t, func(o *shell.Options) { o.KillGrace = grace })
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	work := make(chan int)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var took []time.Duration
-	for range 8 {
+	for range 4 {
 		all.Go(func() {
 			for i := range work {
 				d, problem := hostileAttempt(t, x, rand.New(rand.NewPCG(seed, uint64(i))))
@@ -82,8 +87,110 @@ func TestNoTreeSurvivesARandomEnd(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	slices.Sort(took)
-	t.Logf("from the stop to the proof: p50 %s, p99 %s", took[len(took)/2], took[len(took)*99/100])
+	p99 := took[len(took)*99/100]
+	t.Logf("%d trees; from the stop to the proof: p50 %s, p99 %s, longest %s", count, took[len(took)/2], p99, took[len(took)-1])
+	if bound := grace + 250*time.Millisecond; soak && p99 > bound {
+		t.Errorf("p99 %s is over the grace + 250 ms", p99)
+	}
 }
+
+// The server itself is killed, alone or with some of its supervisors and commands: its trees are gone, and the next server
+// finds every attempt.
+//
+//nolint:paralleltest // it reaps whatever this process inherits
+func TestNoTreeSurvivesTheEndOfItsServer(t *testing.T) {
+	count, soak := trees()
+	if !soak {
+		count /= 10
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	if err := supervise.Adopt(); err != nil { // what a dead server leaves comes here
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	var took []time.Duration
+	for done := 0; done < count; {
+		n := 1 + r.IntN(10)
+		took = append(took, killServer(t, r, n))
+		done += n
+		if t.Failed() {
+			return
+		}
+	}
+	slices.Sort(took)
+	t.Logf("%d servers; from the kill to the last process: p50 %s, longest %s", len(took), took[len(took)/2], took[len(took)-1])
+	if longest := took[len(took)-1]; soak && longest > time.Second {
+		t.Errorf("a tree lived for %s", longest)
+	}
+}
+
+// killServer starts a server with n trees, kills it, and gives the time until nothing of it was left.
+func killServer(t *testing.T, r *rand.Rand, n int) time.Duration {
+	t.Helper()
+	home, scripts := t.TempDir(), make([]string, n)
+	for i := range scripts {
+		scripts[i] = "sh -c " + quote(tree(r, r.IntN(3)))
+	}
+	cmd := serve(t, home, scripts...)
+	time.Sleep(time.Duration(r.IntN(150)) * time.Millisecond)
+	table, err := supervise.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	both := r.IntN(3) == 0
+	for _, p := range supervise.Below(table, cmd.Process.Pid) {
+		if both && r.IntN(3) == 0 {
+			_ = supervise.Send(p, unix.SIGKILL)
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both { // without their supervisors some trees need the next server
+		if _, err := x.CleanUp(t.Context()); err != nil {
+			t.Errorf("clean up: %v: %q", err, scripts)
+		}
+	}
+	for {
+		for pid := 1; pid > 0; {
+			pid, _ = unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil)
+		}
+		if table, err = supervise.Table(); err == nil && len(supervise.Below(table, os.Getpid())) == 0 {
+			break
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Errorf("left: %v: %q", supervise.Below(table, os.Getpid()), scripts)
+			for _, p := range supervise.Below(table, os.Getpid()) {
+				_ = supervise.Send(p, unix.SIGKILL)
+			}
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	took := time.Since(began)
+	if _, err := x.CleanUp(t.Context()); err != nil {
+		t.Errorf("clean up: %v: %q", err, scripts)
+	}
+	for _, dir := range []string{"attempts", "scratch"} {
+		if left, err := os.ReadDir(home + "/" + dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, %v", dir, left, err)
+		}
+	}
+	return took
+}
+
+// quote makes one word of a script in command text.
+func quote(script string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(script) + `"`
+}
+
+// grace is that of a soak.
+const grace = 50 * time.Millisecond
 
 // hostileAttempt runs one tree, ends it in a random way and tells how long the end took and what is wrong.
 func hostileAttempt(t *testing.T, x *shell.Executor, r *rand.Rand) (time.Duration, string) {

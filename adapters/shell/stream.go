@@ -33,8 +33,8 @@ type stream struct {
 // newStream makes a pipe. The write end blocks, as a command expects, and is a plain descriptor: it is sent away and
 // closed. The read end takes deadlines.
 func newStream(capture *action.Output, hidden *secrets, emit func(at time.Time, text string, partial bool)) (s *stream, writeEnd int, err error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+	fds, err := pipe()
+	if err != nil {
 		return nil, 0, fmt.Errorf("make a pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {
@@ -71,10 +71,9 @@ func (s *stream) over() bool {
 	return !s.until.IsZero() && !time.Now().Before(s.until)
 }
 
-// read returns when the pipe has ended, or its time is over and it is empty.
-func (s *stream) read() {
+// read returns when the pipe has ended, or its time is over and it is empty. The buffer is used until then.
+func (s *stream) read(buffer []byte) {
 	defer func() { _ = s.pipe.Close() }()
-	buffer := make([]byte, readSize)
 	for {
 		s.arm()
 		n, err := s.pipe.Read(buffer)

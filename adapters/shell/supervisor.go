@@ -1,12 +1,10 @@
 package shell
 
 import (
-	"fmt"
+	"bufio"
+	"errors"
 	"net"
-	"os"
 	"os/exec"
-	"strconv"
-	"syscall"
 	"time"
 
 	"aion/adapters/shell/supervise"
@@ -19,9 +17,12 @@ type supervisor struct {
 	pid       int
 	process   supervise.Process
 	conn      *net.UnixConn
-	frames    chan supervise.Frame // closed when the channel to it ended
-	done      chan struct{}        // closed when it was reaped
+	frames    chan []supervise.Frame // what came at once; closed when the channel to it ended
+	done      chan struct{}          // closed when it was reaped
 	idleSince time.Time
+	slot      *slot
+	group     *group    // instead of a supervisor process, where there are none
+	buffers   [2][]byte // for the readers of the two pipes
 }
 
 // framesPerRun is more than a supervisor says about one command, so that its reader never waits for an attempt that
@@ -30,44 +31,41 @@ const framesPerRun = 8
 
 // hire starts a supervisor. Its process ends when the server closes the connection or dies.
 func (p *pool) hire() (*supervisor, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	slot, err := p.newSlot()
 	if err != nil {
-		return nil, fmt.Errorf("make a channel to a supervisor: %w", err)
+		return nil, err
 	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "server"), os.NewFile(uintptr(pair[1]), "supervisor")
-	conn, err := net.FileConn(ours) // a duplicate
-	_ = ours.Close()
+	launch := p.launch
+	if p.o.Containment == ContainGroup {
+		launch = p.local
+	}
+	s, err := launch(slot)
+	if err == nil {
+		err = slot.clear(p.idle(s))
+	}
 	if err != nil {
-		_ = theirs.Close()
-		return nil, fmt.Errorf("make a channel to a supervisor: %w", err)
+		if s != nil {
+			p.dismiss(s, p.o.KillWait)
+			return nil, err
+		}
+		return nil, errors.Join(err, slot.remove())
 	}
-	s := &supervisor{conn: conn.(*net.UnixConn), frames: make(chan supervise.Frame, framesPerRun), done: make(chan struct{})} //nolint:forcetypeassert // a Unix socket
-	// The path of the running binary itself, so that a replaced file on disk changes nothing.
-	cmd := exec.Command("/proc/self/exe", supervise.Arg, strconv.Itoa(p.o.OpenFiles)) //nolint:noctx,gosec // it outlives every request
-	cmd.Args[0] = "aion-supervisor"
-	cmd.Env, cmd.Dir = []string{}, "/"
-	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = p.registry.start(cmd, s)
-	_ = theirs.Close()
-	if err != nil {
-		_ = s.conn.Close()
-		return nil, fmt.Errorf("start a supervisor: %w", err)
-	}
-	s.process, _ = supervise.Find(s.pid) // it cannot be gone: serve reaps it
-	p.running.Go(func() { s.serve(cmd, p.registry) })
 	return s, nil
 }
 
 // serve hands on what the supervisor says, then reaps it.
 func (s *supervisor) serve(cmd *exec.Cmd, r *registry) {
 	defer close(s.done)
-	for {
-		f, err := supervise.Read(s.conn)
-		if err != nil {
-			break
+	in := bufio.NewReader(s.conn)
+	for err := error(nil); err == nil; {
+		var came []supervise.Frame
+		for more := true; more && err == nil; more = in.Buffered() > 0 {
+			var f supervise.Frame
+			if f, err = supervise.Read(in); err == nil {
+				came = append(came, f)
+			}
 		}
-		s.frames <- f
+		s.frames <- came
 	}
 	_ = s.conn.Close()
 	close(s.frames)
@@ -77,6 +75,9 @@ func (s *supervisor) serve(cmd *exec.Cmd, r *registry) {
 
 // send writes one frame with the descriptors that belong to it.
 func (s *supervisor) send(f supervise.Frame, fds ...int) error {
+	if s.group != nil {
+		return s.group.take(f, fds)
+	}
 	raw, err := supervise.Encode(f)
 	if err != nil {
 		return err
@@ -109,10 +110,19 @@ func (s *supervisor) alive() bool {
 }
 
 // nudge lets a supervisor go on that its own command has stopped.
-func (s *supervisor) nudge() { _ = supervise.Send(s.process, unix.SIGCONT) }
+func (s *supervisor) nudge() {
+	if s.group == nil {
+		_ = supervise.Send(s.process, unix.SIGCONT)
+	}
+}
 
 // killTree kills below the supervisor, in its place.
 func (s *supervisor) killTree() {
+	if s.group != nil {
+		_ = s.send(supervise.Frame{Kind: supervise.KindKill})
+		return
+	}
+	s.slot.leaf.kill()
 	table, err := supervise.Table()
 	if err != nil {
 		return // the next beat reads again
@@ -125,7 +135,13 @@ func (s *supervisor) killTree() {
 // end closes the channel, so that the supervisor kills what it still has and ends, and waits for that. It is killed after
 // a time; 0: never.
 func (s *supervisor) end(limit time.Duration) {
-	_ = s.conn.Close() // it may be closed already
+	if s.group != nil {
+		s.group.leave()
+		<-s.done
+		return
+	}
+	_ = s.send(supervise.Frame{Kind: supervise.KindBye})
+	_ = s.conn.Close() // as may be the case already
 	beat := time.NewTicker(ladderBeat)
 	defer beat.Stop()
 	for patience := time.Now().Add(limit); ; {

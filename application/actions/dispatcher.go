@@ -9,13 +9,14 @@ import (
 
 	"aion/application/engine"
 	"aion/application/transcripts"
-	"aion/domain/deployment"
+	"aion/domain"
+	"aion/domain/action"
 	"aion/ports"
 )
 
-// plans gives the loaded version with a content hash.
-type plans interface {
-	Contract(ctx context.Context, contentHash string) (*deployment.Contract, error)
+// bodies answers which body an action has for one run: a Catalogue.
+type bodies interface {
+	Lookup(ctx context.Context, q Question) Answer
 }
 
 // Deps is what the dispatcher needs.
@@ -24,7 +25,9 @@ type Deps struct {
 	Gate       *Gate // the one that the engine asks
 	Tasks      ports.TaskStore
 	Events     ports.EventStore
-	Plans      plans
+	Catalogue  bodies // nil: one over Plans and Index
+	Plans      Versions
+	Index      Records // of runs; may be nil while every task names its version
 	Executor   ports.Executor
 	Transcript *transcripts.Publisher
 	Clock      ports.Clock
@@ -59,6 +62,11 @@ func New(d Deps) *Dispatcher {
 	}
 	if d.Poll <= 0 {
 		d.Poll = time.Second
+	}
+	if d.Catalogue == nil {
+		c := NewCatalogue(d.Logger)
+		c.Install(d.Plans, d.Index)
+		d.Catalogue = c
 	}
 	return &Dispatcher{Deps: d, registry: newRegistry(), ending: make(chan struct{})}
 }
@@ -139,10 +147,24 @@ func (d *Dispatcher) await(ctx context.Context, w waiting) {
 	}
 }
 
-// served reports whether the server takes a task itself. A plan that cannot be read now is asked for again by the store.
+// served reports whether the server takes a task itself (actions 1.2): it has a body for it, or cannot tell which of
+// several and refuses the attempt. What is not served waits for the workers of its queue; a version that cannot be read
+// now is asked for again with the next reading of the store.
 func (d *Dispatcher) served(ctx context.Context, w waiting) bool {
-	c, err := d.Plans.Contract(ctx, w.Version)
-	return err == nil && d.Gate.bodies.Serves(c.Plan.Action(w.TaskQueue, w.Name))
+	switch d.lookup(ctx, w.TaskQueue, w.Name, w.Key, w.Version).Lookup.(type) {
+	case action.Declared, action.Ambiguous:
+		return true
+	default:
+		return false
+	}
+}
+
+// lookup asks the catalogue with the ids of the dispatching run. When bodies are left to workers there are none here.
+func (d *Dispatcher) lookup(ctx context.Context, queue, name string, key domain.AttemptKey, version string) Answer {
+	if d.Gate.bodies == BodiesDelegate {
+		return Answer{Lookup: action.NoBody{}}
+	}
+	return d.Catalogue.Lookup(ctx, Question{TaskQueue: queue, Name: name, Key: key, Version: version})
 }
 
 // soon asks for a reading of the store at the next poll.

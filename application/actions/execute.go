@@ -2,13 +2,14 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"runtime/pprof"
 	"time"
 
+	"aion/domain"
 	"aion/domain/action"
-	"aion/domain/awl/plan"
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/ports"
@@ -17,18 +18,17 @@ import (
 // begin runs an attempt whose start was recorded by the commit that scheduled it. It is registered before anything else
 // is read from the outbox, so that no cancellation can miss it.
 func (d *Dispatcher) begin(work context.Context, t history.Task) {
-	attempt, release, err := d.registry.register(work, t.Key)
-	if err != nil {
-		// Nothing has run: the row is parked and the same attempt starts with the next server.
-		d.attempts.Go(func() {
-			defer d.Gate.release(t.Key)
-			d.park(work, t.Key)
-		})
-		return
-	}
 	dispatch := action.Dispatch{
 		Namespace: t.Namespace, TaskQueue: t.TaskQueue, Node: t.Node, Key: t.Key, Name: t.Name, Input: t.Input,
 		Config: t.Config,
+	}
+	attempt, release, err := d.registry.register(work, t.Key)
+	if err != nil {
+		d.attempts.Go(func() {
+			defer d.Gate.release(t.Key)
+			d.settle(work, dispatch, unregistered(t.Key, err))
+		})
+		return
 	}
 	d.attempts.Go(func() {
 		defer release()
@@ -39,26 +39,46 @@ func (d *Dispatcher) begin(work context.Context, t history.Task) {
 	})
 }
 
+// unregistered is the verdict of an attempt that could not join the registry: nothing has run, because what cannot be
+// stopped is not started. During a drain the same attempt starts with the next server.
+func unregistered(key domain.AttemptKey, err error) action.Verdict {
+	if errors.Is(err, errDraining) {
+		return action.Parked{}
+	}
+	return action.Fail(action.Terminal, action.CodeCancelPath, fmt.Sprintf("the attempt %s cannot be registered, so it could not be "+
+		"stopped, and is not started: %v", key, err), nil)
+}
+
 // run executes a started attempt and records its verdict.
 func (d *Dispatcher) run(attempt context.Context, dispatch action.Dispatch, version string, resumed bool) {
 	work := context.WithoutCancel(attempt)
-	contract, err := d.Plans.Contract(work, version)
-	if err != nil {
-		d.Logger.Error("the plan of a started attempt cannot be loaded", keyed(dispatch.Key, "error", err)...)
-		d.settle(work, dispatch, action.Failed{Class: action.Lost, Code: action.CodeServerDied, Message: "the plan of this attempt could not be loaded"})
-		return
-	}
-	verdict := d.execute(attempt, dispatch, contract, resumed)
-	if done, ok := verdict.(action.Completed); ok {
-		verdict = contract.JudgeResult(dispatch.TaskQueue, dispatch.Name, done.Result)
-	}
+	verdict := d.judged(attempt, dispatch, version, resumed)
 	d.settle(work, dispatch, verdict)
+}
+
+// judged executes an attempt by the answer of the catalogue, and holds its result against the declared type.
+func (d *Dispatcher) judged(attempt context.Context, dispatch action.Dispatch, version string, resumed bool) action.Verdict {
+	a := d.lookup(context.WithoutCancel(attempt), dispatch.TaskQueue, dispatch.Name, dispatch.Key, version)
+	switch found := a.Lookup.(type) {
+	case action.Ambiguous:
+		return action.AmbiguousBody(dispatch.Name, dispatch.TaskQueue, found)
+	case action.Unreadable: // it waits under its own number until the body can be read
+		return action.Parked{}
+	case action.NoBody:
+		return action.Fail(action.Lost, action.CodeServerDied, "the body of this attempt is not there any more", nil)
+	case action.Declared:
+	}
+	verdict := d.execute(attempt, dispatch, a.Contract, resumed)
+	if done, ok := verdict.(action.Completed); ok {
+		verdict = a.Contract.JudgeResult(dispatch.TaskQueue, dispatch.Name, done.Result)
+	}
+	return verdict
 }
 
 // execute hands a declared body to the executor. The transcript is flushed before the verdict is given.
 func (d *Dispatcher) execute(attempt context.Context, dispatch action.Dispatch, c *deployment.Contract, resumed bool) (verdict action.Verdict) {
 	declared := c.Plan.Action(dispatch.TaskQueue, dispatch.Name)
-	if refused := d.refused(dispatch, declared); refused != nil {
+	if refused := d.refused(dispatch); refused != nil {
 		return *refused
 	}
 	if attempt.Err() != nil {
@@ -79,12 +99,8 @@ func (d *Dispatcher) execute(attempt context.Context, dispatch action.Dispatch, 
 }
 
 // refused gives the failure of a dispatch that is not executed at all: unreadable input first, then the operator's switch.
-func (d *Dispatcher) refused(dispatch action.Dispatch, declared *plan.Action) *action.Failed {
-	if declared == nil || declared.Body == nil {
-		f := action.Fail(action.Terminal, action.CodeBodyUnparsable,
-			fmt.Sprintf("action `%s` of task queue `%s` has no declared body in this run's version", dispatch.Name, dispatch.TaskQueue), nil)
-		return &f
-	}
+// The executor makes the checks that follow (actions 1.2).
+func (d *Dispatcher) refused(dispatch action.Dispatch) *action.Failed {
 	if d.Gate.bodies != BodiesOff {
 		return nil
 	}

@@ -25,6 +25,7 @@ func (d *Dispatcher) settle(ctx context.Context, dispatch action.Dispatch, verdi
 	switch verdict := verdict.(type) {
 	case action.Parked:
 		d.park(ctx, key)
+		d.Gate.doubted() // without a drain it is looked for again soon
 		return
 	case action.Dropped:
 		d.Logger.Info("the end of an attempt was dropped: its run is over or its activity cancelled", keyed(key)...)

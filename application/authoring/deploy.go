@@ -142,5 +142,8 @@ func (s *Service) warnings(ctx context.Context, p *plan.Plan, r awl.Report) ([]s
 			out = append(out, fmt.Sprintf("%d:%d %s", d.Span.Start.Line, d.Span.Start.Column, d.Message))
 		}
 	}
-	return out, nil
+	if s.policy != nil {
+		out = append(out, s.policy(p)...)
+	}
+	return out[:min(len(out), maxWarnings)], nil
 }

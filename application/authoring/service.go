@@ -11,6 +11,7 @@ import (
 	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/awl"
+	"aion/domain/awl/plan"
 	"aion/domain/document"
 	"aion/ports"
 )
@@ -22,7 +23,12 @@ type Service struct {
 	clock       ports.Clock
 	ids         ports.IDs
 	draining    atomic.Bool
+	policy      func(*plan.Plan) []string // nil: none
 }
+
+// SetPolicy gives the service what this server will refuse to run of a plan; a deploy passes it on as warnings. It is
+// called before the service is used.
+func (s *Service) SetPolicy(warnings func(*plan.Plan) []string) { s.policy = warnings }
 
 // Drain closes the door for saves and deploys: the server shuts down. Reads and checks go on.
 func (s *Service) Drain() { s.draining.Store(true) }

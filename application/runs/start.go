@@ -38,7 +38,7 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 	if err != nil {
 		return Started{}, err
 	}
-	scope := owner(who) + "/" + string(ns) + "/" + startAction
+	scope := who.Owner() + "/" + string(ns) + "/" + startAction
 	var digest string
 	if req.IdempotencyKey != "" {
 		digest = digestOf(asked)
@@ -214,12 +214,4 @@ func canonical(p domain.Payload) any {
 
 func invalid(message string) error {
 	return &domain.Error{Code: domain.CodeInvalidInput, Type: "SchemaViolation", Message: message}
-}
-
-// owner names whose keys may meet: in mode off every caller is the operator, whatever its label says.
-func owner(who access.Caller) string {
-	if who.Mode == "off" {
-		return "operator"
-	}
-	return who.Mode + ":" + who.Subject
 }

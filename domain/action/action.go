@@ -155,3 +155,6 @@ func (Dropped) verdict()   {}
 
 // Error is the text form of a failure: `<class>:<message>`.
 func (f Failed) Error() string { return string(f.Class) + ":" + f.Message }
+
+// String is the text form of a parked attempt.
+func (Parked) String() string { return "parked:server-draining" }

@@ -39,6 +39,7 @@ const (
 	CodeExitNonzero       = "exit_nonzero"
 	CodeExitSignal        = "exit_signal"
 	CodeSpawnFailed       = "spawn_failed"
+	CodeOutOfMemory       = "out_of_memory"
 	CodeOutputNotJSON     = "output_not_json"
 	CodeOutputTooLarge    = "output_too_large"
 	CodeResultInvalid     = "result_invalid"
@@ -149,6 +150,18 @@ func ExitFailure(e Exit) Failed {
 		d.Line, d.Lines = e.Line, e.Lines
 	}
 	return Fail(Retryable, code, b.String(), &d)
+}
+
+// OutOfMemory is the failure of a command that the kernel ended because it would have passed its memory limit.
+func OutOfMemory(e Exit, limit int64) Failed {
+	f := ExitFailure(e)
+	return Fail(Retryable, CodeOutOfMemory, fmt.Sprintf("the command needed more memory than `actions.limits.memory_bytes` (%d) allows: %s",
+		limit, f.Message), nil).with(f.Details)
+}
+
+func (f Failed) with(details json.RawMessage) Failed {
+	f.Details = details
+	return f
 }
 
 // DeadlineFailure is the failure of an attempt that outlived its authored bound (actions 5.1).

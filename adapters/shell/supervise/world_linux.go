@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -76,22 +75,15 @@ func unblockSignals() error {
 	return fmt.Errorf("start again without blocked signals: %w", syscall.Exec("/proc/self/exe", os.Args, []string{})) //nolint:gosec // this same process once more
 }
 
-// catchSignals gives a descriptor that becomes readable when a child has ended, and gives every command a default for
-// every signal: a caught signal is at its default after exec, while an ignored one stays ignored. So all are caught, which
-// also repairs what nohup left behind, and none of them ends this process.
-func catchSignals() (ended int, err error) {
-	ended, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		return 0, fmt.Errorf("make an event descriptor: %w", err)
-	}
-	children, others := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(others)
-	signal.Notify(children, unix.SIGCHLD)
-	go func() { // for the life of the process
-		one := binary.NativeEndian.AppendUint64(nil, 1)
-		for range children {
-			_, _ = unix.Write(ended, one) // it can only be full, which is as good
+// catchSignals gives a command a default for every signal: a caught signal is at its default after exec, while an ignored
+// one stays ignored. So all are caught, which also repairs what nohup left behind, and none of them ends this process.
+// Go catches two by itself: SIGURG, and SIGCHLD, which interrupts the poll of the main thread.
+func catchSignals() {
+	var all []os.Signal
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		if sig != unix.SIGCHLD && sig != unix.SIGURG {
+			all = append(all, sig)
 		}
-	}()
-	return ended, nil
+	}
+	signal.Notify(make(chan os.Signal, 1), all...)
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"time"
@@ -8,20 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The pace of the loop. A child announces its end, the leader a little sooner; looking besides costs little and forgives
-// an announcement that was lost.
+// The pace of the loop. The leader announces its end by its pidfd, other children by a signal that interrupts the poll;
+// looking besides costs little and forgives a signal that came between two polls.
 const (
 	reapEvery   = 500 * time.Millisecond
 	lookEvery   = 5 * time.Millisecond  // a tree that is being ended
 	rescanEvery = 20 * time.Millisecond // what forked meanwhile is killed by the next round
+	// startedAfter is how long the news of a start may wait for that of the end: most commands are short, and each message
+	// wakes the server.
+	startedAfter = 2 * time.Millisecond
 )
 
 // supervisor runs one command at a time, on one goroutine.
 type supervisor struct {
 	null    int
-	ended   int // becomes readable when a child has ended
 	self    int
+	family  string // what the supervisors of one server have in common
+	bye     bool   // the server lets go, and does not just die
 	channel receiver
+	in      *bufio.Reader // over channel
+	cgroup  *cgroup       // of the commands; nil: there is none
 
 	running bool
 	leader  int
@@ -29,8 +36,11 @@ type supervisor struct {
 	grace   time.Duration
 	ladder  bool      // TERM was sent
 	killing bool      // KILL was sent
+	spent   bool      // the cgroup was killed
 	next    time.Time // the end of the grace, or the next round of killing
 	leaving bool      // the server is gone: exit when the tree is empty
+	news    []Frame   // started, when it was not sent yet
+	tellAt  time.Time // and when it is
 }
 
 func (s *supervisor) loop() error {
@@ -45,6 +55,9 @@ func (s *supervisor) loop() error {
 		if s.running {
 			s.reap()
 		}
+		if len(s.news) > 0 && !time.Now().Before(s.tellAt) {
+			s.tell()
+		}
 		if s.running && (s.ladder || s.killing) && !time.Now().Before(s.next) {
 			s.kill()
 		}
@@ -55,7 +68,7 @@ func (s *supervisor) loop() error {
 // poll waits until there is something to do, and reports whether the server said something. A command that is running
 // is looked at after every wake-up.
 func (s *supervisor) poll() (heard bool, err error) {
-	fds := []unix.PollFd{{Fd: -1, Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}, {Fd: int32(s.ended), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: -1, Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
 	if !s.leaving {
 		fds[0].Fd = socket
 	}
@@ -65,10 +78,6 @@ func (s *supervisor) poll() (heard bool, err error) {
 	if _, err := unix.Poll(fds, s.wait()); err != nil && !errors.Is(err, unix.EINTR) {
 		return false, fmt.Errorf("poll: %w", err)
 	}
-	if fds[2].Revents != 0 {
-		var count [8]byte
-		_, _ = unix.Read(s.ended, count[:]) // it only has to be emptied
-	}
 	return fds[0].Revents != 0, nil
 }
 
@@ -77,6 +86,8 @@ func (s *supervisor) wait() int {
 	switch {
 	case !s.running:
 		return -1
+	case len(s.news) > 0:
+		return int(startedAfter / time.Millisecond)
 	case s.ladder || s.killing:
 		return int(lookEvery / time.Millisecond)
 	default:
@@ -84,9 +95,16 @@ func (s *supervisor) wait() int {
 	}
 }
 
-// listen takes one frame. A channel that ended means that the server died or let go: nothing may outlive that.
+// listen takes what the server said.
 func (s *supervisor) listen() {
-	f, err := Read(&s.channel)
+	for s.hear(); !s.leaving && s.in.Buffered() > 0; {
+		s.hear()
+	}
+}
+
+// hear takes one frame. A channel that ended means that the server died or let go: nothing may outlive that.
+func (s *supervisor) hear() {
+	f, err := Read(s.in)
 	fds := s.channel.take()
 	defer closeAll(fds) // the tree alone holds the pipes: their end of file means that it let go
 	if err != nil {
@@ -107,7 +125,18 @@ func (s *supervisor) listen() {
 		if s.running {
 			s.kill()
 		}
+	case KindBye:
+		s.bye = true
+	default: // what a supervisor says itself
 	}
+}
+
+// tell sends what is to be told, behind the news that wait.
+func (s *supervisor) tell(frames ...Frame) {
+	if all := append(s.news, frames...); len(all) > 0 {
+		send(all...)
+	}
+	s.news = nil
 }
 
 // reap takes every process below that has ended. ECHILD is the proof that nothing is left. All kinds of children (WALL)
@@ -120,8 +149,13 @@ func (s *supervisor) reap() {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
+			if s.cgroup.populated() { // something left the tree of this process: only the cgroup still knows it
+				s.tell(frames...)
+				s.kill()
+				return
+			}
 			s.running = false
-			send(append(frames, Frame{Kind: KindEmpty})...)
+			s.tell(append(frames, Frame{Kind: KindEmpty, Spent: s.spent})...)
 			return
 		case pid == 0:
 			s.liveOn(frames)
@@ -145,7 +179,7 @@ func (s *supervisor) liveOn(frames []Frame) {
 		return
 	}
 	frames[0].Leftovers = max(len(s.tree()), 1)
-	send(frames...)
+	s.tell(frames...)
 	s.stop()
 }
 
@@ -163,8 +197,13 @@ func (s *supervisor) stop() {
 	}
 }
 
-// kill is one round of the end of the ladder; rounds follow until the tree is empty.
+// kill is one round of the end of the ladder; rounds follow until the tree is empty. A cgroup that was killed takes no
+// new process, so this comes first only when nothing runs here any more.
 func (s *supervisor) kill() {
+	if s.killing || s.leaving {
+		s.spent = s.cgroup != nil
+		s.cgroup.kill()
+	}
 	s.killing, s.next = true, time.Now().Add(rescanEvery)
 	for _, p := range s.tree() {
 		_ = Send(p, unix.SIGKILL) // see stop

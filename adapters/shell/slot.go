@@ -1,0 +1,150 @@
+package shell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// slot is what a supervisor keeps from one command to the next, because making it anew costs as much as the command: its
+// file of the ledger, its scratch directory and its cgroup. Only the owner of the supervisor uses it.
+type slot struct {
+	name  string
+	file  *os.File
+	wrote int    // bytes of the file, so that an entry is never followed by the rest of a longer one
+	dir   string // of the scratch directory
+	owner *credential
+	made  *mark // of the directory as it was made; nil: there is none
+	leaf  *leaf // nil without cgroups
+	idle  []byte
+}
+
+// mark is a directory as it was made: whoever changes anything in it, or of it, changes the mark.
+type mark struct {
+	inode   uint64
+	mode    fs.FileMode
+	changed syscall.Timespec
+	at      time.Time
+	young   bool // when the command began: its changes may show the same time
+}
+
+// newSlot makes the file and the cgroup of a supervisor. Their name is that of this server's process and a number.
+func (p *pool) newSlot() (*slot, error) {
+	p.mu.Lock()
+	p.slots++
+	name := fmt.Sprintf("%s-%d", p.prefix, p.slots)
+	p.mu.Unlock()
+	file, err := os.OpenFile(filepath.Join(p.o.attempts(), name+".json"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write ledger entry: %w", err)
+	}
+	s := &slot{name: name, file: file, dir: filepath.Join(p.o.scratches(), name), owner: p.credential}
+	if p.cgroups != nil {
+		if s.leaf, err = p.cgroups.leaf(name); err != nil {
+			return nil, errors.Join(err, s.remove())
+		}
+	}
+	return s, nil
+}
+
+// write replaces the entry.
+func (s *slot) write(e entry) error {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode ledger entry: %w", err)
+	}
+	return s.put(raw)
+}
+
+// clear replaces the entry by that of an idle supervisor.
+func (s *slot) clear(idle entry) error {
+	if s.idle == nil {
+		raw, err := json.Marshal(idle)
+		if err != nil {
+			return fmt.Errorf("encode ledger entry: %w", err)
+		}
+		s.idle = raw
+	}
+	return s.put(s.idle)
+}
+
+// put replaces the text of the file in one call. It needs no sync, and no rename: it has to survive the process and not the
+// machine.
+func (s *slot) put(raw []byte) error {
+	s.wrote = max(s.wrote, (len(raw)/512+1)*512)
+	padded := make([]byte, s.wrote)
+	for i := copy(padded, raw); i < len(padded); i++ {
+		padded[i] = '\n'
+	}
+	if _, err := s.file.WriteAt(padded, 0); err != nil {
+		return fmt.Errorf("write ledger entry: %w", err)
+	}
+	return nil
+}
+
+// scratch gives an empty directory of mode 0700.
+func (s *slot) scratch() (string, error) {
+	if s.made != nil {
+		s.made.young = time.Since(s.made.at) < time.Second
+		return s.dir, nil
+	}
+	if err := makeScratch(s.dir, s.owner); err != nil {
+		return "", err
+	}
+	s.made, _ = markOf(s.dir) // without one it is removed after the command
+	return s.dir, nil
+}
+
+// tidy removes the directory unless the command left it as it was.
+func (s *slot) tidy() error {
+	now, err := markOf(s.dir)
+	if s.made != nil && err == nil && now.same(s.made) && s.empty() {
+		return nil
+	}
+	s.made = nil
+	return removeScratch(s.dir)
+}
+
+// empty looks into the directory, unless its mark says all.
+func (s *slot) empty() bool {
+	if !s.made.young && s.made.changed != (syscall.Timespec{}) {
+		return true
+	}
+	dir, err := os.Open(s.dir)
+	if err != nil {
+		return false
+	}
+	names, _ := dir.Readdirnames(1)
+	_ = dir.Close() // only read from
+	return len(names) == 0
+}
+
+// remove gives everything back. The tree is gone.
+func (s *slot) remove() error {
+	errs := []error{removeScratch(s.dir), s.file.Close(), os.Remove(s.file.Name())}
+	if s.leaf != nil {
+		errs = append(errs, s.leaf.remove())
+	}
+	return errors.Join(errs...)
+}
+
+func markOf(dir string) (*mark, error) {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, errors.New("no status of " + dir)
+	}
+	return &mark{inode: st.Ino, mode: info.Mode(), changed: changeTime(st), at: time.Now(), young: true}, nil
+}
+
+func (m *mark) same(o *mark) bool {
+	return m.inode == o.inode && m.mode == o.mode && m.changed == o.changed
+}

@@ -1,0 +1,79 @@
+package supervise
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// start executes the program of a run, in a session of its own, with its input (or /dev/null) and the two pipes. The
+// answer is started or failed.
+func (s *supervisor) start(f Frame, fds []int) {
+	files := []uintptr{uintptr(s.null)}
+	if f.Input {
+		files = nil
+	}
+	for _, fd := range fds {
+		files = append(files, uintptr(fd))
+	}
+	if s.running || len(files) != 3 || len(f.Argv) == 0 {
+		send(Frame{Kind: KindFailed, Errno: int(unix.EINVAL), Text: "the supervisor got a run that it cannot serve"})
+		return
+	}
+	pidfd := -1
+	attr := &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd}
+	if f.User != nil {
+		attr.Credential = &syscall.Credential{Uid: f.User.UID, Gid: f.User.GID, Groups: f.User.Groups}
+	}
+	if s.cgroup != nil {
+		attr.UseCgroupFD, attr.CgroupFD = true, s.cgroup.dir
+	}
+	pid, err := syscall.ForkExec(string(f.Path), texts(f.Argv), &syscall.ProcAttr{ //nolint:gosec // running what it is told is the purpose
+		Dir: string(f.Dir), Env: texts(f.Env), Files: files, Sys: attr,
+	})
+	if err != nil {
+		if pidfd >= 0 {
+			_ = unix.Close(pidfd)
+		}
+		failed := Frame{Kind: KindFailed, Text: err.Error()}
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			failed.Errno = int(errno)
+		}
+		send(failed)
+		return
+	}
+	s.running, s.leader, s.pidfd, s.ladder, s.killing = true, pid, pidfd, false, false
+	s.grace = time.Duration(f.GraceMS) * time.Millisecond
+	s.limit(f.Limits)
+	leader, _ := Find(pid) // it cannot be gone: nobody else reaps
+	s.news, s.tellAt = []Frame{{Kind: KindStarted, Pid: pid, Start: leader.Start}}, time.Now().Add(startedAfter)
+}
+
+// limit sets what is not to hold for this process itself. What the leader started meanwhile gets it too; from then on it
+// is inherited.
+func (s *supervisor) limit(l Limits) {
+	if l == (Limits{}) {
+		return
+	}
+	for _, p := range append([]Process{{Pid: s.leader}}, s.tree()...) {
+		for resource, n := range map[int]uint64{unix.RLIMIT_NPROC: l.Processes, unix.RLIMIT_AS: l.Memory} {
+			if n > 0 {
+				_ = unix.Prlimit(p.Pid, resource, &unix.Rlimit{Cur: n, Max: n}, nil) // it may have ended
+			}
+		}
+		if l.CPUSeconds > 0 { // first SIGXCPU, then SIGKILL
+			_ = unix.Prlimit(p.Pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: l.CPUSeconds, Max: l.CPUSeconds + 1}, nil) // as above
+		}
+	}
+}
+
+func texts(bytes [][]byte) []string {
+	list := make([]string, len(bytes))
+	for i, b := range bytes {
+		list[i] = string(b)
+	}
+	return list
+}

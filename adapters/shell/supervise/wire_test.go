@@ -1,0 +1,76 @@
+package supervise_test
+
+import (
+	"bytes"
+	"testing"
+
+	"aion/adapters/shell/supervise"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func frames() []supervise.Frame {
+	return []supervise.Frame{
+		{Kind: supervise.KindStop},
+		{Kind: supervise.KindKill},
+		{Kind: supervise.KindBye},
+		{Kind: supervise.KindStarted, Pid: 1 << 22, Start: 1 << 40},
+		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
+		{Kind: supervise.KindEmpty, Spent: true},
+		{Kind: supervise.KindFailed, Errno: 2, Text: "no such file \xff"},
+		{
+			Kind: supervise.KindRun, Path: []byte("/bin/sh"), Argv: [][]byte{[]byte("sh"), {}, []byte("a\x00\xff")}, Env: [][]byte{[]byte("A=b")},
+			Dir: []byte("/"), GraceMS: 2000, Input: true, User: &supervise.User{UID: 1, GID: 2, Groups: []uint32{3, 1 << 31}},
+			Limits: supervise.Limits{Processes: 5, Memory: 1 << 40, CPUSeconds: 7},
+		},
+		{Kind: supervise.KindRun, Argv: [][]byte{bytes.Repeat([]byte("x"), 1<<20)}},
+	}
+}
+
+func TestAFrameIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	var wire bytes.Buffer
+	for _, f := range frames() {
+		b, err := supervise.Encode(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wire.Write(b)
+	}
+	for i, want := range frames() {
+		got, err := supervise.Read(&wire)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("frame %d: %v %s", i, err, diff)
+		}
+	}
+	if _, err := supervise.Encode(supervise.Frame{Kind: supervise.KindRun, Dir: make([]byte, 5<<20)}); err == nil {
+		t.Error("a frame over the limit was written")
+	}
+}
+
+// No bytes make a reader panic, wait for what cannot come, or take more memory than they have.
+func FuzzReadFrame(f *testing.F) {
+	for _, frame := range frames()[:8] {
+		b, err := supervise.Encode(frame)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte{0, 0, 0, 6, 1, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		frame, err := supervise.Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		again, err := supervise.Encode(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := supervise.Read(bytes.NewReader(again))
+		if diff := cmp.Diff(frame, back, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+	})
+}

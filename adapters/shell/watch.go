@@ -1,0 +1,226 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"aion/adapters/shell/supervise"
+	"aion/ports"
+
+	"golang.org/x/sys/unix"
+)
+
+// watched is whoever has a process run: it is told what happens to it.
+type watched interface {
+	started(leader processID)
+	leftovers(n int)
+	stopping(cause ports.StopCause)
+	// bounded gives the time at which the process is stopped with cause deadline; nil: none.
+	bounded() <-chan time.Time
+}
+
+// watching is the state of one process that runs below a supervisor, from its start to the proof that nothing is left.
+type watching struct {
+	x   *Executor
+	s   *supervisor
+	log *slog.Logger
+	of  watched
+	end *ending
+
+	done    <-chan struct{} // nil once the stop was seen or does not matter any more
+	stopped bool
+	beat    *time.Ticker
+	killing time.Time // when the ladder should have killed; zero: the tree is not being stopped
+}
+
+// frame is the order to run a program.
+func (x *Executor) frame(path string, argv, env []string, dir string) supervise.Frame {
+	f := supervise.Frame{
+		Kind: supervise.KindRun, Path: []byte(path), Argv: raw(argv), Env: raw(env), Dir: []byte(dir),
+		GraceMS: x.o.KillGrace.Milliseconds(), Limits: x.pool.cgroups.rest(x.o.Limits),
+	}
+	if c := x.pool.credential; c != nil {
+		f.User = &supervise.User{UID: c.uid, GID: c.gid, Groups: c.groups}
+	}
+	return f
+}
+
+// follow sends the order with its descriptors, which it closes, and returns when the tree is empty or given up.
+func (w *watching) follow(ctx context.Context, f supervise.Frame, fds []int) {
+	err := w.s.send(f, fds...)
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
+	if err != nil {
+		w.end.lost = true // it is dead: whatever it may have started is ended with the rest
+	} else {
+		w.watch(ctx)
+	}
+	if w.end.lost {
+		w.recover()
+	}
+}
+
+// watch follows the supervisor, and stops the process when it is to end.
+func (w *watching) watch(ctx context.Context) {
+	w.done, w.beat = ctx.Done(), time.NewTicker(beatEvery)
+	defer w.beat.Stop()
+	for {
+		select {
+		case came, open := <-w.s.frames:
+			if !open {
+				w.end.lost = true
+				return
+			}
+			if w.hearAll(came) {
+				return
+			}
+		case <-w.done:
+			w.stop(causeOf(ctx))
+		case <-w.boundHit():
+			w.stop(ports.StopDeadline)
+		case <-w.beat.C:
+			if w.tick(time.Now()) {
+				w.abandon()
+				return
+			}
+		}
+	}
+}
+
+// climb notes that the ladder has begun.
+func (w *watching) climb() {
+	if w.killing.IsZero() {
+		w.killing = time.Now().Add(w.x.o.KillGrace)
+		w.s.nudge()
+		w.beat.Reset(ladderBeat)
+	}
+}
+
+// tick keeps the supervisor going, which its own command may have stopped, and kills in its place when it does not. It
+// reports that the tree is to be given up.
+func (w *watching) tick(at time.Time) (givenUp bool) {
+	w.s.nudge()
+	if w.killing.IsZero() || at.Before(w.killing.Add(helpAfter)) {
+		return false
+	}
+	w.s.killTree()
+	return at.After(w.killing.Add(w.x.o.KillWait))
+}
+
+// hearAll takes what came at once. A start that came with its end is not worth recording.
+func (w *watching) hearAll(came []supervise.Frame) (over bool) {
+	if len(came) > 1 && came[0].Kind == supervise.KindStarted && came[len(came)-1].Kind == supervise.KindEmpty {
+		came = came[1:]
+	}
+	for _, f := range came {
+		over = w.hear(f) || over
+	}
+	return over
+}
+
+// hear takes one frame and reports whether the process and its tree are over.
+func (w *watching) hear(f supervise.Frame) (over bool) {
+	switch f.Kind {
+	case supervise.KindStarted:
+		w.of.started(processID{f.Pid, f.Start})
+	case supervise.KindFailed:
+		failure := spawnFailure(w.end.exit.Program, failedError(f))
+		w.end.failure = &failure
+		return true
+	case supervise.KindExited:
+		w.end.exit.ended, w.end.exit.Code, w.end.exit.Signal = true, f.Code, f.Signal
+		w.done = nil // the exit code is fixed: nothing that comes later changes it
+		if f.Leftovers > 0 && !w.stopped {
+			w.climb()
+			w.of.leftovers(f.Leftovers)
+		}
+	case supervise.KindEmpty:
+		w.end.spent = f.Spent
+		return true
+	default: // what the server says itself
+	}
+	return false
+}
+
+// boundHit is the bound as long as it can change the verdict.
+func (w *watching) boundHit() <-chan time.Time {
+	if w.end.exit.ended || w.stopped {
+		return nil
+	}
+	return w.of.bounded()
+}
+
+// stop begins the ladder, once; the first cause wins.
+func (w *watching) stop(cause ports.StopCause) {
+	w.done, w.stopped = nil, true
+	w.climb()
+	_ = w.s.send(supervise.Frame{Kind: supervise.KindStop}) // a dead one closes its frames
+	w.of.stopping(cause)
+}
+
+// abandon gives a tree up that could not be ended. Its supervisor keeps trying: without a channel it kills until the tree
+// is empty.
+func (w *watching) abandon() {
+	w.end.stuck = true
+	table, _ := supervise.Table() // without it the message names nothing
+	var left []string
+	for _, p := range supervise.Below(table, w.s.pid) {
+		left = append(left, fmt.Sprintf("pid %d (%c)", p.Pid, p.State))
+		if len(left) == 20 {
+			break
+		}
+	}
+	w.end.left = strings.Join(left, ", ")
+	w.log.Error("processes of a command could not be ended", "processes", w.end.left)
+}
+
+// recover ends what a supervisor left that died itself: its tree was handed to the server.
+func (w *watching) recover() {
+	w.s.end(w.x.o.KillWait)
+	if !w.x.registry.clear(w.s.slot.leaf, w.x.o.KillWait) {
+		w.end.stuck, w.end.left = true, "children of the server that a dead supervisor left"
+		w.log.Error("processes of a command could not be ended", "processes", w.end.left)
+		return
+	}
+	w.log.Warn("supervisor of a command ended before the command", "pid", w.s.pid)
+}
+
+// release takes a supervisor back after its process has come to an end: for the next one, or for good when it is dead,
+// has a tree that does not end, or a cgroup that was killed: Linux kills what is started in one later, too.
+func (x *Executor) release(s *supervisor, end ending) {
+	if err := s.slot.tidy(); err != nil && !end.stuck {
+		x.o.Logger.Warn("scratch directory not removed", "error", err)
+	}
+	if !end.stuck && !end.lost && !end.spent && !s.slot.leaf.used() {
+		x.pool.put(s)
+		return
+	}
+	if !end.stuck {
+		x.pool.dismiss(s, x.o.KillWait)
+		return
+	}
+	x.mu.Lock()
+	x.stuck[s] = end.left
+	x.mu.Unlock()
+	x.pool.running.Go(func() {
+		x.pool.endFor(s, 0)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.stuck, s)
+	})
+}
+
+// Stuck names the processes that could not be ended and still run; empty: there are none.
+func (x *Executor) Stuck() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []string
+	for _, left := range x.stuck {
+		all = append(all, left)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,242 @@
+package shell_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"aion/adapters/shell"
+	"aion/domain/action"
+	"aion/ports"
+)
+
+// asNobody is an executor whose commands run as the user nobody.
+func asNobody(t *testing.T, change ...func(*shell.Options)) *shell.Executor {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("another user needs root")
+	}
+	return open(t, append([]func(*shell.Options){func(o *shell.Options) { o.RunAs = "nobody" }}, change...)...)
+}
+
+func TestCommandsRunAsTheirOwnUserInADirectoryOfTheirs(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "root")
+	if err := os.Chmod(filepath.Dir(filepath.Dir(root)), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	var home string
+	x := asNobody(t, func(o *shell.Options) { o.WorkspaceRoot, home = root, o.Home })
+	if err := os.WriteFile(filepath.Join(home, "secret"), []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := execute(t, x, run(`sh -c 'id -un; id -Gn; stat -c "%U %a" "$PWD"; echo x > "$PWD/f" && cat f; grep NoNewPrivs /proc/self/status >/dev/null && echo end'`, action.CaptureLines))
+	if got != `completed:["nobody","nogroup","nobody 700","x","end"]` {
+		t.Errorf("got %s", got)
+	}
+	if got := execute(t, x, run("cat "+filepath.Join(home, "secret"))); !strings.Contains(got, "Permission denied") {
+		t.Errorf("the server's file: %s", got)
+	}
+	e := recipe(t, action.CaptureText, "stat -c %U {workspace_root}")
+	if got := execute(t, x, e); got != `completed:"nobody"` {
+		t.Errorf("root: %s", got)
+	}
+	if got := x.Isolation(); got != "run_as nobody" {
+		t.Errorf("isolation %q", got)
+	}
+}
+
+// actions 35, 36, 47: also what another user's command starts is ended.
+func TestTreesOfAnotherUserAreEnded(t *testing.T) {
+	t.Parallel()
+	x := asNobody(t)
+	e := run(hostile()["double fork"])
+	stop, verdict, _ := start(t, x, e)
+	stop(ports.StopRunClosed)
+	if got := <-verdict; got != "dropped" {
+		t.Errorf("got %s", got)
+	}
+	if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestAUserThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"no-such-user", "nobody:no-such-group", ":", ":root", "-1"} {
+		o := options(t.TempDir())
+		o.RunAs = who
+		if _, err := shell.New(o); err == nil || !strings.Contains(err.Error(), "actions.run_as") {
+			t.Errorf("%q: %v", who, err)
+		}
+	}
+}
+
+// report 45: a command that forks without end is contained by the limit of processes, and ends at its bound.
+func TestAForkBombIsContained(t *testing.T) {
+	t.Parallel()
+	x := asNobody(t, func(o *shell.Options) { o.Limits.Processes = 60 })
+	e := run(`sh -c 'f() { f | f & }; f; sleep 0.2; while :; do f; done'`)
+	e.Bound = 2 * time.Second
+	got := execute(t, x, e)
+	if !strings.HasPrefix(got, "deadline_exceeded") && !strings.HasPrefix(got, "exit_nonzero") {
+		t.Errorf("got %s", got)
+	}
+	if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if got := execute(t, x, run("true")); !strings.HasPrefix(got, "completed") {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+func TestProcessorTimeAndMemoryAreLimited(t *testing.T) {
+	t.Parallel()
+	x := open(t, func(o *shell.Options) { o.Limits.CPUSeconds, o.Limits.MemoryBytes = 1, 256<<20 })
+	if got := execute(t, x, run(`sh -c 'while :; do :; done'`)); !strings.HasPrefix(got, "exit_signal retryable:") {
+		t.Errorf("processor: %s", got)
+	}
+	if got := execute(t, x, run(`sh -c 'x=$(head -c 600000000 /dev/zero | tr "\0" x); echo ended'`)); strings.HasPrefix(got, "completed:") {
+		t.Errorf("memory: %.100s", got)
+	}
+}
+
+// actions 41, with supervisors alone, and with cgroups where these are delegated.
+func TestEveryKindOfContainmentEndsEveryTree(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{shell.ContainAuto, shell.ContainSupervisor} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			x := open(t, func(o *shell.Options) { o.Containment = kind })
+			if auto := kind == shell.ContainAuto; !auto && !strings.Contains(x.Containment(), "no cgroups") {
+				t.Error(x.Containment())
+			}
+			for name, command := range hostile() {
+				e := run(command)
+				stop, verdict, _ := start(t, x, e)
+				stop(ports.StopCancelled)
+				if got := <-verdict; got != "dropped" {
+					t.Errorf("%s: %s", name, got)
+				}
+				if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+					t.Errorf("%s left: %v", name, left)
+				}
+			}
+		})
+	}
+}
+
+// Without supervisors what stays in its session or below its parent is ended all the same.
+func TestGroupsEndWhatTheyCanFind(t *testing.T) {
+	t.Parallel()
+	x := open(t, func(o *shell.Options) { o.Containment = shell.ContainGroup })
+	trees := hostile()
+	trees["stopped"] = `sh -c 'sleep 300 & kill -STOP $!; echo up; kill -STOP $$'`
+	for _, name := range []string{"background", "ignores term", "stopped", "fork tree"} {
+		e := run(trees[name])
+		stop, verdict, _ := start(t, x, e)
+		stop(ports.StopCancelled)
+		if got := <-verdict; got != "dropped" {
+			t.Errorf("%s: %s", name, got)
+		}
+		eventually(t, name+" leaves nothing", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) == 0 })
+	}
+	for command, want := range map[string]string{
+		"true": "completed:", "sh -c 'exit 3'": "exit_nonzero", "sh -c 'kill -9 $$'": "exit_signal", "no-such-program": "spawn_failed",
+		"sh -c 'sleep 300 & echo hi'": "completed:", "cat": "completed:", "sh -c 'echo a; setsid sleep 300 & wait $!; echo b'": "deadline_exceeded",
+	} {
+		for range 3 {
+			e := run(command)
+			e.Bound = 2 * time.Second
+			if got := execute(t, x, e); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s", command, got)
+			}
+		}
+	}
+	if got := strings.Join(x.Warnings(), ""); !strings.Contains(got, "containment is partial") {
+		t.Error(got)
+	}
+	x.Kill()
+}
+
+// actions 41
+func TestACgroupKnowsWhatLeftTheTreeAndIsRemoved(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	if !strings.Contains(x.Containment(), "cgroups below") {
+		t.Skip("no delegated cgroup here: " + x.Containment())
+	}
+	e := run(`sh -c 'cat /proc/self/cgroup; (setsid sleep 300 &); exit 0'`, action.CaptureText)
+	got := execute(t, x, e)
+	if !strings.Contains(got, "/attempt-") {
+		t.Errorf("got %s", got)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	base := strings.TrimPrefix(x.Containment(), "supervisors and cgroups below ")
+	if _, name, ok := strings.Cut(got, "/attempt-"); ok {
+		name, _, _ = strings.Cut(name, `\n`)
+		if _, err := os.Stat(filepath.Join(base, "attempt-"+strings.TrimSuffix(name, `"`))); err == nil {
+			t.Error("the cgroup is still there")
+		}
+	}
+}
+
+func TestWarningsNameWhatDoesLessThanItSeemsTo(t *testing.T) {
+	t.Parallel()
+	o := options(t.TempDir())
+	o.AllowedPrograms = []string{"git", "/usr/bin/python3.11", "env"}
+	o.Containment = shell.ContainSupervisor
+	o.Limits.Processes = 10
+	x, err := shell.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(x.Warnings(), "\n")
+	for _, want := range []string{"names /usr/bin/python3.11,", "names env,"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if strings.Contains(got, "git") {
+		t.Error(got)
+	}
+	if os.Geteuid() == 0 && !strings.Contains(got, "actions.limits.processes has no effect") {
+		t.Error(got)
+	}
+	if x.Isolation() != shell.NoIsolation {
+		t.Error(x.Isolation())
+	}
+}
+
+// A directory that a command used is never the next one's.
+func TestEveryAttemptGetsAnEmptyDirectory(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for n := range 25 {
+				change := []string{"touch f", "mkdir d", "chmod 755 .", "true", "rm -rf \"$PWD\"", "ln -s / l; touch -h l"}[(i+n)%6]
+				got := text(x.Execute(t.Context(), run(fmt.Sprintf(`sh -c 'ls -A; stat -c %%a .; %s'`, change), action.CaptureText), nil))
+				if got != `completed:"700"` && !strings.HasPrefix(got, "exit_nonzero") {
+					t.Errorf("before %s: %s", change, got)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func mkdir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
