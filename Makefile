@@ -2,7 +2,7 @@
 
 GOLANGCI_VERSION := v2.12.2
 
-.PHONY: build test lint unit fuzz bench soak fmt
+.PHONY: build test lint unit fuzz bench soak soak-actions fmt
 
 build: ## the binary, in ./aion
 	go build -o aion ./cmd/aion
@@ -24,6 +24,9 @@ bench: ## ratios against this machine's own limits, printed
 
 soak: ## long random crash runs
 	AION_SOAK=1 go test -count=1 -timeout 60m -run Soak -v ./test/e2e
+
+soak-actions: ## 10,000 random hostile command trees with kills of command, supervisor and server, and a minute of 10 MB/s
+	AION_SOAK=$${AION_SOAK:-10000} go test -count=1 -timeout 180m -run 'NoTree|FastCommand' -v ./adapters/shell
 
 fmt:
 	gofmt -w $$(git ls-files '*.go')

@@ -10,8 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"aion/adapters/auth"
 	"aion/adapters/gormstore"
 	"aion/adapters/memory"
+	"aion/adapters/metrics"
 	"aion/adapters/shell"
 	"aion/adapters/system"
 	"aion/adapters/workspace"
@@ -19,9 +21,12 @@ import (
 	"aion/application/authoring"
 	"aion/application/deployments"
 	"aion/application/engine"
+	"aion/application/namespaces"
 	"aion/application/runs"
+	"aion/application/tasks"
 	"aion/application/timers"
 	"aion/application/transcripts"
+	"aion/domain"
 	"aion/domain/deployment"
 	"aion/ports"
 )
@@ -35,6 +40,9 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.OutboxStore
 	ports.TranscriptStore
 	ports.DeploymentStore
+	ports.NamespaceStore
+	ports.MCPTaskStore
+	ports.AuditLog
 }
 
 // App is one engine with everything that it runs on, built from the leaves up.
@@ -43,6 +51,7 @@ type App struct {
 	Runs        *runs.Service
 	Authoring   *authoring.Service
 	Transcripts *transcripts.Service
+	Namespaces  *namespaces.Service
 
 	log        *slog.Logger
 	clock      ports.Clock
@@ -52,7 +61,13 @@ type App struct {
 	engine     *engine.Engine
 	dispatcher *actions.Dispatcher
 	wheel      *timers.Wheel
+	bodies     *actions.Catalogue
+	openBodies func() // lets the dispatcher look into the deployed versions
 	couriers   *engine.Couriers
+	tasks      *tasks.Service
+	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
+	registry   *metrics.Registry
+	audit      ports.AuditLog
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -125,14 +140,20 @@ func (a *App) build(st store, parts Parts) error {
 	})
 	reader := engine.NewReader(a.engine, st)
 	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
+	a.bodies = actions.NewCatalogue(a.log)
+	a.openBodies = func() { a.bodies.Install(catalogue, st) }
 	a.dispatcher = actions.New(actions.Deps{
-		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Plans: catalogue, Executor: run, Transcript: publisher,
+		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
 		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
 	})
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
+	a.Namespaces = namespaces.New(namespaces.Deps{
+		Store: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault),
+		Closed: c.NamespaceAutoCreate == "closed",
+	})
 	a.Runs = runs.New(runs.Deps{
-		Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
+		Namespaces: a.Namespaces, Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
 		IDs: a.ids, Limits: runs.Limits{
 			PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
 			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval,
@@ -141,8 +162,12 @@ func (a *App) build(st store, parts Parts) error {
 			return bodies.Serves(k.Plan.Action(queue, name))
 		},
 	})
+	a.tasks, a.registry, a.audit = a.newTasks(st), metrics.New(), st
+	a.registry.WatchTasks(st.CountMCPTasks)
 	a.Authoring = authoring.New(documents, catalogue, a.clock, a.ids)
+	a.Authoring.SetPolicy(a.policy(bodies).Warnings)
 	a.Transcripts = transcripts.New(st, st, reader, watch, a.clock)
+	a.Transcripts.Attach(publisher)
 	return nil
 }
 
@@ -164,13 +189,18 @@ func (a *App) newExecutor(instance string) (*shell.Executor, error) {
 		Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
 		AllowedPrograms: c.ActionsAllowedPrograms, ProgramDirs: c.ActionsProgramDirs, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
 		MaxStdout: int(c.ActionsMaxStdout), MaxStderr: int(c.ActionsMaxStderr), IdleSupervisors: c.ActionsIdleSupervisors,
-		OpenFiles: c.ActionsOpenFiles, Logger: a.log,
+		OpenFiles: c.ActionsOpenFiles, Logger: a.log, Containment: c.ActionsContainment, RunAs: c.ActionsRunAs,
+		Limits: shell.Limits{Processes: c.ActionsProcesses, MemoryBytes: c.ActionsMemoryBytes, CPUSeconds: c.ActionsCPUSeconds},
+		Env:    c.ActionsEnv, LookupEnv: os.LookupEnv,
 	})
 }
 
 // Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
 // is recorded as lost, and only then new work begins.
 func (a *App) Start(ctx context.Context) error {
+	if err := a.Namespaces.Prepare(ctx); err != nil {
+		return err
+	}
 	if a.executor != nil {
 		left, err := a.executor.CleanUp(ctx)
 		for _, entry := range left {
@@ -182,6 +212,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 		a.begin(ctx, "executor", a.executor.Run)
 	}
+	a.openBodies()
 	a.begin(ctx, "engine", a.engine.Run)
 	lost, err := a.dispatcher.Recover(ctx)
 	if err != nil {
@@ -191,6 +222,10 @@ func (a *App) Start(ctx context.Context) error {
 	a.begin(ctx, "dispatcher", a.dispatcher.Run)
 	a.begin(ctx, "timers", a.wheel.Run)
 	a.begin(ctx, "couriers", a.couriers.Run)
+	a.begin(ctx, "tasks", a.tasks.Run)
+	if a.keys != nil {
+		a.begin(ctx, "issuer keys", a.keys.Run)
+	}
 	return nil
 }
 

@@ -2,6 +2,8 @@ package bootstrap
 
 import (
 	"time"
+
+	"aion/adapters/shell"
 )
 
 // Config is the validated configuration of one process. Where its values come from is the business of load.
@@ -9,9 +11,20 @@ type Config struct {
 	Home string // AION_HOME, absolute and private
 
 	ServerListen       string
+	ServerPublicURL    string
 	ServerAllowedHosts []string
+
 	AuthMode           string
 	AuthAllowInsecure  bool
+	AuthToken          Secret // also when it came from AuthTokenFile
+	AuthTokenFile      string
+	AuthIssuer         string
+	AuthJWKSURL        string
+	AuthAudience       string // empty: ServerPublicURL/mcp
+	AuthJWKSRefresh    time.Duration
+	AuthJWKSMaxAge     time.Duration
+	AuthJWKSCAFile     string
+	AuthRequiredScopes []string
 
 	StoreBackend       string
 	StorePath          string
@@ -30,8 +43,11 @@ type Config struct {
 	LimitPendingSignals       int
 	LimitIdempotencyRetention time.Duration
 
-	NamespaceDefault string
-	WorkspaceDir     string
+	NamespaceDefault    string
+	NamespaceMode       string
+	NamespaceAutoCreate string
+
+	WorkspaceDir string
 
 	ActionsDeclaredBodies  string
 	ActionsWorkspaceRoot   string
@@ -43,6 +59,12 @@ type Config struct {
 	ActionsMaxStderr       int64
 	ActionsIdleSupervisors int
 	ActionsOpenFiles       int
+	ActionsProcesses       int64
+	ActionsMemoryBytes     int64
+	ActionsCPUSeconds      int64
+	ActionsContainment     string
+	ActionsRunAs           string
+	ActionsEnv             []shell.Grant
 
 	TranscriptMaxBatch     int
 	TranscriptMaxHold      time.Duration
@@ -60,6 +82,12 @@ type Config struct {
 	MCPDiscoverTTLMS  int
 	MCPToolsListTTLMS int
 	MCPCallTimeout    time.Duration
+	MCPRatePerSecond  int
+	MCPRateBurst      int
+
+	MCPTaskTTLMS          int
+	MCPTaskPollIntervalMS int
+	MCPMaxWorkingTasks    int
 
 	LogLevel     string
 	LogFormat    string
@@ -68,6 +96,7 @@ type Config struct {
 	File    string            // the configuration file that was read; empty: none
 	Origins map[string]string // key → default, file NAME:LINE, env NAME, flag
 	Ignored []string          // warnings about AION_* variables that are no key
+	Exposed []string          // warnings about secret files that others can read
 }
 
 // Kinds of values.
@@ -79,6 +108,8 @@ const (
 	kindSize     = "size"
 	kindDuration = "duration"
 	kindList     = "list"
+	kindGrants   = "list of objects"
+	kindSecret   = "secret" // has no flag, is never shown, and may come from the file that its _file twin names
 )
 
 // key is one configuration key: the one table that gives flags, environment names, defaults, checks and the commented
@@ -99,9 +130,19 @@ type key struct {
 func keys() []key {
 	return []key{
 		{name: "server.listen", alias: "listen", kind: kindText, def: "127.0.0.1:8080", doc: "host:port of the one listener; port 0 takes a free one and prints it", field: func(c *Config) any { return &c.ServerListen }},
+		{name: "server.public_url", kind: kindText, doc: "how clients reach the server, scheme://host[:port]; mode jwks needs it", field: func(c *Config) any { return &c.ServerPublicURL }},
 		{name: "server.allowed_hosts", kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
-		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is; off: every request is the operator", choices: []string{"off"}, field: func(c *Config) any { return &c.AuthMode }},
+		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is: off (every request is the operator), token (one shared secret) or jwks (signed tokens)", choices: []string{"off", "token", "jwks"}, field: func(c *Config) any { return &c.AuthMode }},
 		{name: "auth.allow_insecure", kind: kindBool, def: "false", doc: "allow auth.mode off on an address that other machines reach", field: func(c *Config) any { return &c.AuthAllowInsecure }},
+		{name: "auth.token", kind: kindSecret, doc: "the shared secret of mode token, at least 16 characters", field: func(c *Config) any { return &c.AuthToken }},
+		{name: "auth.token_file", kind: kindPath, doc: "a private file that holds auth.token instead", field: func(c *Config) any { return &c.AuthTokenFile }},
+		{name: "auth.issuer", kind: kindText, doc: "who signs the tokens of mode jwks: their iss, byte for byte", field: func(c *Config) any { return &c.AuthIssuer }},
+		{name: "auth.jwks_url", kind: kindText, doc: "where the issuer publishes its keys", field: func(c *Config) any { return &c.AuthJWKSURL }},
+		{name: "auth.audience", kind: kindText, doc: "what aud of a token must contain; empty: <public_url>/mcp", field: func(c *Config) any { return &c.AuthAudience }},
+		{name: "auth.jwks_refresh", kind: kindDuration, def: "5m", min: int64(30 * time.Second), doc: "how often the keys are fetched; a key that the issuer removed is refused after at most this time", field: func(c *Config) any { return &c.AuthJWKSRefresh }},
+		{name: "auth.jwks_max_age", kind: kindDuration, def: "24h", min: int64(30 * time.Second), doc: "how long the last keys serve while they cannot be fetched", field: func(c *Config) any { return &c.AuthJWKSMaxAge }},
+		{name: "auth.jwks_ca_file", kind: kindPath, doc: "PEM certificates that are trusted for auth.jwks_url besides the system's", field: func(c *Config) any { return &c.AuthJWKSCAFile }},
+		{name: "auth.required_scopes", kind: kindList, doc: "scopes that every token of mode jwks needs", field: func(c *Config) any { return &c.AuthRequiredScopes }},
 		{name: "store.backend", kind: kindText, def: "sqlite", doc: "sqlite, or memory (forgets everything at exit)", choices: []string{"sqlite", "memory"}, field: func(c *Config) any { return &c.StoreBackend }},
 		{name: "store.path", alias: "store", kind: kindPath, def: "<home>/aion.db", doc: "the SQLite file; its directory must be private", field: func(c *Config) any { return &c.StorePath }},
 		{name: "store.sqlite.readers", kind: kindInt, def: "4", min: 1, max: 64, doc: "reading connections", field: func(c *Config) any { return &c.StoreReaders }},
@@ -117,8 +158,10 @@ func keys() []key {
 		{name: "limits.pending_signals", kind: kindInt, def: "100000", min: 1, doc: "signals that one run may hold unconsumed", field: func(c *Config) any { return &c.LimitPendingSignals }},
 		{name: "limits.idempotency_retention", kind: kindDuration, def: "24h", min: int64(time.Minute), doc: "how long an idempotency key is remembered", field: func(c *Config) any { return &c.LimitIdempotencyRetention }},
 		{name: "namespaces.default", kind: kindText, def: "default", doc: "the namespace of commands that name none", field: func(c *Config) any { return &c.NamespaceDefault }},
+		{name: "namespaces.mode", kind: kindText, def: "shared", doc: "shared, or single: everyone has exactly namespaces.default", choices: []string{"shared", "single"}, field: func(c *Config) any { return &c.NamespaceMode }},
+		{name: "namespaces.auto_create", kind: kindText, def: "open", doc: "open: the first start in a namespace creates it; closed: it must exist", choices: []string{"open", "closed"}, field: func(c *Config) any { return &c.NamespaceAutoCreate }},
 		{name: "authoring.workspace_dir", kind: kindPath, def: "<home>/authoring", doc: "where saved documents live; empty: documents are not configured", field: func(c *Config) any { return &c.WorkspaceDir }},
-		{name: "actions.declared_bodies", kind: kindText, def: "on", doc: "off: this server refuses to run commands that documents declare", choices: []string{"on", "off"}, field: func(c *Config) any { return &c.ActionsDeclaredBodies }},
+		{name: "actions.declared_bodies", kind: kindText, def: "on", doc: "on: this server runs the commands that documents declare; off: it refuses to; delegate: it leaves them to the workers of their queues", choices: []string{"on", "off", "delegate"}, field: func(c *Config) any { return &c.ActionsDeclaredBodies }},
 		{name: "actions.workspace_root", kind: kindText, def: "<home>/clones", doc: "what {workspace_root} stands for in command text", field: func(c *Config) any { return &c.ActionsWorkspaceRoot }},
 		{name: "actions.allowed_programs", kind: kindList, doc: "programs that bodies may start, by name or absolute path; empty: any", field: func(c *Config) any { return &c.ActionsAllowedPrograms }},
 		{name: "actions.program_dirs", kind: kindList, doc: "directories in which allowed names must resolve; empty: PATH", field: func(c *Config) any { return &c.ActionsProgramDirs }},
@@ -127,7 +170,13 @@ func keys() []key {
 		{name: "actions.max_stdout_bytes", kind: kindSize, def: "1MiB", min: 1, max: 16 << 20, doc: "standard output kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStdout }},
 		{name: "actions.max_stderr_bytes", kind: kindSize, def: "256KiB", min: 1, max: 16 << 20, doc: "standard error kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStderr }},
 		{name: "actions.idle_supervisors", kind: kindInt, def: "2", min: 1, doc: "command supervisors kept ready", field: func(c *Config) any { return &c.ActionsIdleSupervisors }},
+		{name: "actions.containment", kind: kindText, def: "auto", doc: "auto: supervisors, and cgroups where they are delegated; supervisor: no cgroups; group: process groups, which processes can leave", choices: []string{"auto", "supervisor", "group"}, field: func(c *Config) any { return &c.ActionsContainment }},
+		{name: "actions.run_as", kind: kindText, doc: "user[:group] that commands run as; empty: the server's own", field: func(c *Config) any { return &c.ActionsRunAs }},
+		{name: "actions.env", kind: kindGrants, doc: "variables that commands of some queues get: {name, from_file or from_env, queues, secret}", field: func(c *Config) any { return &c.ActionsEnv }},
 		{name: "actions.limits.open_files", kind: kindInt, def: "4096", min: 64, doc: "open files of one command", field: func(c *Config) any { return &c.ActionsOpenFiles }},
+		{name: "actions.limits.processes", kind: kindInt, def: "0", doc: "processes of one command, or of its user where there is no delegated cgroup; 0: no limit", field: func(c *Config) any { return &c.ActionsProcesses }},
+		{name: "actions.limits.memory_bytes", kind: kindSize, def: "0", doc: "memory of one command, or of each of its processes where there is no delegated cgroup; 0: no limit", field: func(c *Config) any { return &c.ActionsMemoryBytes }},
+		{name: "actions.limits.cpu_seconds", kind: kindInt, def: "0", doc: "processor time of each process of a command; 0: no limit", field: func(c *Config) any { return &c.ActionsCPUSeconds }},
 		{name: "transcript.max_batch_events", kind: kindInt, def: "256", min: 1, doc: "lines stored in one commit", field: func(c *Config) any { return &c.TranscriptMaxBatch }},
 		{name: "transcript.max_hold", kind: kindDuration, def: "50ms", doc: "wait to fill a batch; 0: none", field: func(c *Config) any { return &c.TranscriptMaxHold }},
 		{name: "transcript.queue_events", kind: kindInt, def: "8192", min: 1, doc: "lines held in memory per attempt", field: func(c *Config) any { return &c.TranscriptQueueEvents }},
@@ -142,7 +191,12 @@ func keys() []key {
 		{name: "mcp.max_result_bytes", kind: kindSize, def: "256KiB", min: 1, doc: "one structured result", field: func(c *Config) any { return &c.MCPMaxResultBytes }},
 		{name: "mcp.discover_ttl_ms", kind: kindInt, def: "3600000", min: 1, doc: "how long clients may keep server/discover, in milliseconds", field: func(c *Config) any { return &c.MCPDiscoverTTLMS }},
 		{name: "mcp.tools_list_ttl_ms", kind: kindInt, def: "300000", min: 1, doc: "how long clients may keep tools/list, in milliseconds", field: func(c *Config) any { return &c.MCPToolsListTTLMS }},
+		{name: "mcp.task_ttl_ms", kind: kindInt, def: "86400000", min: 1, doc: "how long a task can be read after its end, in milliseconds", field: func(c *Config) any { return &c.MCPTaskTTLMS }},
+		{name: "mcp.task_poll_interval_ms", kind: kindInt, def: "1000", min: 1, doc: "how often clients are told to ask for a task, in milliseconds", field: func(c *Config) any { return &c.MCPTaskPollIntervalMS }},
+		{name: "mcp.max_working_tasks", kind: kindInt, def: "1000", min: 1, doc: "working tasks of one caller", field: func(c *Config) any { return &c.MCPMaxWorkingTasks }},
 		{name: "mcp.call_timeout", kind: kindDuration, def: "30s", min: 1, max: int64(10 * time.Minute), doc: "bound of one tool call", field: func(c *Config) any { return &c.MCPCallTimeout }},
+		{name: "mcp.rate_per_second", kind: kindInt, def: "1000", doc: "tool calls per second and caller, not in auth.mode off; 0: no limit", field: func(c *Config) any { return &c.MCPRatePerSecond }},
+		{name: "mcp.rate_burst", kind: kindInt, def: "2000", min: 1, doc: "tool calls that a caller may make at once", field: func(c *Config) any { return &c.MCPRateBurst }},
 		{name: "log.level", alias: "log-level", kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
 		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "what running commands get after TERM before they are parked", field: func(c *Config) any { return &c.DrainTimeout }},

@@ -5,6 +5,9 @@ import "github.com/spf13/pflag"
 // ConfigFile is the commented configuration file.
 var ConfigFile = configFile
 
+// Settings lists the effective values as they are shown.
+var Settings = settings
+
 // EnvName maps a key to its variable.
 var EnvName = envName
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aion/adapters/cli"
+	"aion/adapters/shell"
 )
 
 // configFile is a commented configuration file with every key at its default: as it stands it sets nothing.
@@ -43,9 +44,9 @@ func (k key) comment() string {
 
 func (k key) spelled() string {
 	switch k.kind {
-	case kindList:
+	case kindList, kindGrants:
 		return "[]"
-	case kindText, kindPath:
+	case kindText, kindPath, kindSecret:
 		return fmt.Sprintf("%q", k.def)
 	}
 	return k.def
@@ -64,6 +65,8 @@ func (k key) value(c *Config) any {
 	switch field := k.field(c).(type) {
 	case *string:
 		return *field
+	case *Secret:
+		return field.String()
 	case *bool:
 		return *field
 	case *int:
@@ -72,6 +75,8 @@ func (k key) value(c *Config) any {
 		return *field
 	case *[]string:
 		return *field
+	case *[]shell.Grant:
+		return showGrants(*field)
 	case *time.Duration:
 		return field.String()
 	}

@@ -68,6 +68,7 @@ func load(src source) (Config, error) {
 			findings = append(findings, prefix(origin, k.name)+problem)
 		}
 	}
+	findings = append(findings, readSecrets(&cfg)...)
 	findings = append(findings, crossChecks(cfg)...)
 	if len(findings) > 0 {
 		return Config{}, &domain.Error{Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid", Message: strings.Join(findings, "\n")}
@@ -118,6 +119,9 @@ func flagOf(flags *pflag.FlagSet, k key) *pflag.Flag {
 // addFlags gives a flag set one flag per key, and its alias.
 func addFlags(flags *pflag.FlagSet) {
 	for _, k := range keys() {
+		if k.kind == kindSecret {
+			continue // a command line is read by everybody on the machine
+		}
 		usage := k.doc
 		if k.def != "" {
 			usage += " (default " + k.def + ")"

@@ -89,7 +89,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	}
 	defer b.killSwitch(app)()
 	defer func() { err = errors.Join(err, app.Close(context.WithoutCancel(ctx), c.DrainTimeout)) }()
-	host, err := app.host() //nolint:contextcheck // requests bring their own contexts
+	host, err := app.Host() //nolint:contextcheck // a request brings its own context
 	if err != nil {
 		return err
 	}
@@ -132,20 +132,26 @@ func announce(log *slog.Logger, c Config, l cli.Listening) {
 }
 
 func (a *App) warnings() []string {
-	list := append([]string{}, a.Config.Ignored...)
+	list := append(append([]string{}, a.Config.Ignored...), a.Config.Exposed...)
 	if a.Config.AuthAllowInsecure {
 		list = append(list, "auth.allow_insecure is set: whoever reaches the port is the operator")
 	}
 	if a.Config.StoreUnsafeNoFsync {
 		list = append(list, "store.unsafe_no_fsync is set: a power cut may lose acknowledged work")
 	}
-	return list
+	return append(list, a.actionWarnings()...)
 }
 
-// host builds the HTTP side: probes and /mcp.
-func (a *App) host() (*web.Host, error) {
+// Host builds the HTTP side: probes, /mcp, and what tells a client how to get a token for it. It is called before Start,
+// which then runs what the callers of requests need.
+func (a *App) Host() (*web.Host, error) {
 	c := a.Config
-	hosts, err := web.NewHosts("", c.ServerAllowedHosts)
+	e, err := a.entrance()
+	if err != nil {
+		return nil, err
+	}
+	a.keys = e.keys
+	hosts, err := web.NewHosts(publicHost(c.ServerPublicURL), c.ServerAllowedHosts)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +161,10 @@ func (a *App) host() (*web.Host, error) {
 	}
 	health := web.NewHealth(a.checks()...)
 	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts}, health, a.ids, a.log)
+	if e.resource != nil {
+		e.resource.Mount(host.Router())
+	}
+	showMetrics(host.Router(), a.registry, e.callers)
 	if !c.MCPEnabled {
 		return host, nil
 	}
@@ -164,25 +174,27 @@ func (a *App) host() (*web.Host, error) {
 	}
 	endpoint, err := mcp.NewEndpoint(catalogue, general.New(a.Runs, a.Transcripts, a.Authoring, int(c.MCPMaxResultBytes)),
 		mcp.Options{
-			Origins: origins, Hosts: hosts, Callers: web.OperatorCallers{}, MaxBodyBytes: c.MCPMaxBodyBytes, CallTimeout: c.MCPCallTimeout,
-			IDs: a.ids, Log: a.log,
+			Origins: origins, Hosts: hosts, Callers: e.callers, MaxBodyBytes: c.MCPMaxBodyBytes, CallTimeout: c.MCPCallTimeout,
+			RatePerSecond: c.MCPRatePerSecond, RateBurst: c.MCPRateBurst, IDs: a.ids, Log: a.log,
+			Meter: a.registry, Audit: a.audit, Tasks: a.tasks, PollInterval: time.Duration(c.MCPTaskPollIntervalMS) * time.Millisecond,
 		})
 	if err != nil {
 		return nil, fmt.Errorf("the tool catalogue: %w", err)
 	}
-	mcp.Mount(host.Router(), "/mcp", endpoint)
+	mcp.Mount(host.Router(), mcpPath, endpoint)
 	return host, nil
 }
 
 // checks are the conditions of readiness.
 func (a *App) checks() []web.Check {
+	checks := a.actionChecks()
 	if a.sqlite == nil {
-		return nil
+		return checks
 	}
-	return []web.Check{{Name: "store", Probe: func(ctx context.Context) error {
+	return append([]web.Check{{Name: "store", Probe: func(ctx context.Context) error {
 		_, err := a.sqlite.NextTimer(ctx)
 		return err
-	}}}
+	}}}, checks...)
 }
 
 func cannotListen(listen string, cause error) error {

@@ -2,8 +2,6 @@ package bootstrap
 
 import (
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"aion/domain"
 )
 
 // set parses one raw value into the key's field and answers what is wrong with it; empty: nothing.
@@ -25,11 +21,17 @@ func (k key) set(c *Config, raw any) string {
 		*k.field(c).(*[]string) = list //nolint:forcetypeassert // the table pairs kind and field
 		return ""
 	}
+	if k.kind == kindGrants {
+		return setGrants(k.field(c), raw)
+	}
 	text, problem := scalar(raw)
 	if problem != "" {
 		return problem
 	}
 	switch k.kind {
+	case kindSecret:
+		*k.field(c).(*Secret) = Secret(text) //nolint:forcetypeassert // the table pairs kind and field
+		return ""
 	case kindBool:
 		return k.setBool(c, text)
 	case kindInt:
@@ -172,50 +174,4 @@ func expandHome(path string) string {
 		}
 	}
 	return path
-}
-
-// crossChecks judges values that only make sense together.
-func crossChecks(c Config) []string {
-	var findings []string
-	report := func(key, problem string) { findings = append(findings, prefix(c.Origins[key], key)+problem) }
-	if c.ServerListen != "" {
-		host, port, err := net.SplitHostPort(c.ServerListen)
-		n, portErr := strconv.Atoi(port)
-		switch {
-		case err != nil || portErr != nil || n < 0 || n > 65535:
-			report("server.listen", fmt.Sprintf("%q is not host:port; write 127.0.0.1:8080", c.ServerListen))
-		case !loopback(host) && c.AuthMode == "off" && !c.AuthAllowInsecure:
-			report("server.listen", fmt.Sprintf("%s is reachable from other machines and auth.mode is off. Listen on 127.0.0.1, "+
-				"or set auth.allow_insecure: true if that is meant.", c.ServerListen))
-		}
-	}
-	for _, host := range c.ServerAllowedHosts {
-		if strings.ContainsAny(host, "/:*") {
-			report("server.allowed_hosts", fmt.Sprintf("%q is not a plain host name", host))
-		}
-	}
-	for _, origin := range c.MCPAllowedOrigins {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil || strings.Contains(origin, "*") {
-			report("mcp.allowed_origins", fmt.Sprintf("%q is not scheme://host[:port]", origin))
-		}
-	}
-	for _, program := range c.ActionsAllowedPrograms {
-		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
-			report("actions.allowed_programs", fmt.Sprintf("%q is a relative path; write a name or an absolute path", program))
-		}
-	}
-	if _, err := domain.ParseNamespace(c.NamespaceDefault); err != nil {
-		report("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
-	}
-	return findings
-}
-
-// loopback reports whether a listen host is reachable from this machine only.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

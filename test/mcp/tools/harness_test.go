@@ -88,6 +88,7 @@ type settings struct {
 	historyLimit int
 	tasks        taskSettings
 	meter        ports.Meter
+	callTimeout  time.Duration
 }
 
 // taskSettings are those of the tasks service; Hold keeps starts back until it is closed.
@@ -192,7 +193,7 @@ func (w *world) serve(c mcp.Catalogue, set settings) *httptest.Server {
 	waiting := tasks.New(d.Deps)
 	w.runs, w.tasks = run, waiting
 	service := general.New(run, transcripts.New(store, store, reader, watch, clock), authoring.New(w.documents(set), catalogue, clock, ids), set.maxResult)
-	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: w.store, Meter: set.meter}
+	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: w.store, Meter: set.meter, CallTimeout: set.callTimeout}
 	if options.Callers == nil {
 		options.Callers = web.NewCallers(auth.Off{}, nil, options.Log)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"aion/domain/history"
 	"aion/test/mcp/wire"
@@ -16,7 +17,8 @@ func TestDefaultPagesOfA200000EventRunStaySmall(t *testing.T) {
 		t.Skip("once is enough")
 	}
 	store := newStore()
-	w := open(t, settings{backend: store})
+	// The plan is not loaded here, so each call folds the whole history; with the race detector on a busy machine that takes long.
+	w := open(t, settings{backend: store, callTimeout: 10 * time.Minute})
 	s := seed(t, store, 1)
 	s.add(s.generation())
 	const activities, batch = 66_666, 500

@@ -1,0 +1,50 @@
+package bootstrap
+
+import (
+	"context"
+	"os"
+
+	"aion/adapters/shell"
+	"aion/adapters/web"
+	"aion/application/actions"
+)
+
+// policy is what this server refuses to run, for those who deploy.
+func (a *App) policy(bodies actions.Bodies) actions.Policy {
+	p := actions.Policy{Bodies: bodies, Root: a.Config.ActionsWorkspaceRoot, Path: os.Getenv("PATH"), Admits: func(string, string) bool { return true }}
+	if a.executor != nil {
+		p.Admits = a.executor.Admits
+	}
+	return p
+}
+
+// actionWarnings are what an operator should know about how commands run.
+func (a *App) actionWarnings() []string {
+	if a.executor == nil || a.Config.ActionsDeclaredBodies != string(actions.BodiesOn) {
+		return nil
+	}
+	list := a.executor.Warnings()
+	if a.Config.AuthMode != modeOff && a.executor.Isolation() == shell.NoIsolation {
+		list = append(list, "actions.run_as is not set: commands run as the server's own user and can read its store, its keys and its "+
+			"memory, whoever may deploy")
+	}
+	return list
+}
+
+// actionChecks tell how commands are kept apart from the server, and whether one could not be ended. Neither makes a
+// server unready: another one would be no better.
+func (a *App) actionChecks() []web.Check {
+	if a.executor == nil {
+		return nil
+	}
+	holds := func(context.Context) error { return nil }
+	return []web.Check{
+		{Name: "actions.isolation", Probe: holds, Note: a.executor.Isolation},
+		{Name: "actions.containment", Probe: holds, Note: func() string {
+			if left := a.executor.Stuck(); left != "" {
+				return "containment_failed: processes of commands could not be ended: " + left
+			}
+			return a.executor.Containment()
+		}},
+	}
+}

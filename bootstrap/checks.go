@@ -1,0 +1,152 @@
+package bootstrap
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"aion/adapters/auth"
+	"aion/domain"
+)
+
+// report takes what is wrong with the value of a key.
+type report func(key, problem string)
+
+// crossChecks judges values that only make sense together.
+func crossChecks(c Config) []string {
+	var findings []string
+	add := func(key, problem string) { findings = append(findings, prefix(c.Origins[key], key)+problem) }
+	checkServer(c, add)
+	checkToken(c, add)
+	checkIssuer(c, add)
+	for _, origin := range c.MCPAllowedOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil || strings.Contains(origin, "*") {
+			add("mcp.allowed_origins", fmt.Sprintf("%q is not scheme://host[:port]", origin))
+		}
+	}
+	for _, program := range c.ActionsAllowedPrograms {
+		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+			add("actions.allowed_programs", fmt.Sprintf("%q is a relative path; write a name or an absolute path", program))
+		}
+	}
+	if _, err := domain.ParseNamespace(c.NamespaceDefault); err != nil {
+		add("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
+	}
+	return findings
+}
+
+func checkServer(c Config, add report) {
+	if c.ServerListen != "" {
+		host, port, err := net.SplitHostPort(c.ServerListen)
+		n, portErr := strconv.Atoi(port)
+		switch {
+		case err != nil || portErr != nil || n < 0 || n > 65535:
+			add("server.listen", fmt.Sprintf("%q is not host:port; write 127.0.0.1:8080", c.ServerListen))
+		case !loopback(host) && c.AuthMode == modeOff && !c.AuthAllowInsecure:
+			add("server.listen", fmt.Sprintf("%s is reachable from other machines and auth.mode is off. Set auth.mode to token or jwks, "+
+				"listen on 127.0.0.1, or set auth.allow_insecure: true if that is meant.", c.ServerListen))
+		}
+	}
+	for _, host := range c.ServerAllowedHosts {
+		if strings.ContainsAny(host, "/:*") {
+			add("server.allowed_hosts", fmt.Sprintf("%q is not a plain host name", host))
+		}
+	}
+	if c.ServerPublicURL == "" {
+		if c.AuthMode == modeJWKS {
+			add("server.public_url", "auth.mode jwks needs it: clients compare it with the URL that they are configured with")
+		}
+		return
+	}
+	u, problem := webURL(c.ServerPublicURL, c.AuthMode == modeJWKS)
+	switch {
+	case problem != "":
+		add("server.public_url", problem)
+	case u.Path != "" || u.RawQuery != "" || u.ForceQuery:
+		add("server.public_url", fmt.Sprintf("must end with the host or the port, without path, query or trailing slash; got %q", c.ServerPublicURL))
+	}
+}
+
+// The auth modes.
+const (
+	modeOff   = "off"
+	modeToken = "token"
+	modeJWKS  = "jwks"
+)
+
+func checkToken(c Config, add report) {
+	switch n := utf8.RuneCountInString(string(c.AuthToken)); {
+	case c.AuthMode != modeToken && c.AuthToken != "":
+		add("auth.token", fmt.Sprintf("is set, but auth.mode is %s; remove it, or set auth.mode: token", c.AuthMode))
+	case c.AuthMode != modeToken:
+	case n == 0 && c.AuthTokenFile == "":
+		add("auth.token", "auth.mode token needs the shared secret, here or in the file that auth.token_file names")
+	case n > 0 && n < auth.MinSecret:
+		add("auth.token", fmt.Sprintf("has %d characters and must have at least %d", n, auth.MinSecret))
+	}
+}
+
+// scopeShape is what a scope may consist of (RFC 6749, 3.3).
+var scopeShape = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]+$`)
+
+func checkIssuer(c Config, add report) {
+	checkIssuerURL("auth.issuer", c.AuthIssuer, c, add)
+	checkIssuerURL("auth.jwks_url", c.AuthJWKSURL, c, add)
+	if c.AuthJWKSMaxAge < c.AuthJWKSRefresh {
+		add("auth.jwks_max_age", fmt.Sprintf("must be at least auth.jwks_refresh (%s); got %s", c.AuthJWKSRefresh, c.AuthJWKSMaxAge))
+	}
+	for _, scope := range c.AuthRequiredScopes {
+		if !scopeShape.MatchString(scope) {
+			add("auth.required_scopes", fmt.Sprintf("%q is no scope; use visible ASCII without quotes, backslash and spaces", scope))
+		}
+	}
+	if c.AuthJWKSCAFile != "" {
+		text, err := os.ReadFile(c.AuthJWKSCAFile)
+		if err != nil {
+			add("auth.jwks_ca_file", fmt.Sprintf("%s cannot be read: %v", c.AuthJWKSCAFile, unwrapPath(err)))
+		} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+			add("auth.jwks_ca_file", c.AuthJWKSCAFile+" holds no PEM certificate")
+		}
+	}
+}
+
+func checkIssuerURL(key, value string, c Config, add report) {
+	if value == "" {
+		if c.AuthMode == modeJWKS {
+			add(key, "auth.mode jwks needs it")
+		}
+		return
+	}
+	if _, problem := webURL(value, true); problem != "" {
+		add(key, problem)
+	}
+}
+
+// webURL parses a URL and tells what is wrong with it; private demands https unless the host is this machine.
+func webURL(text string, private bool) (u *url.URL, problem string) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Contains(text, "#") {
+		return nil, fmt.Sprintf("%q is no URL of the form https://host[:port]", text)
+	}
+	if private && u.Scheme == "http" && !loopback(u.Hostname()) {
+		return nil, fmt.Sprintf("must be https: %q could be read and changed on the way", text)
+	}
+	return u, ""
+}
+
+// loopback reports whether a host is this machine only.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,309 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// document is a workflow of one step, called after its only action, that runs a shell command with the words dir and key.
+// What it prints is its result.
+func document(name, script, directives string) string {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace("sh -c '" + script + "' " + name + " {{dir}} {{key}}")
+	return fmt.Sprintf(`//! One command.
+workflow %[1]s
+  input dir: String
+  input key: String
+  outcome done: type Done, route success
+
+type Done { value: String }
+
+worker shell
+  action %[1]s_it(dir: String, key: String) -> String
+%[3]s    run "%[2]s" capture text
+
+step only
+  %[1]s_it(dir: dir, key: key) -> value
+  route done(value: value)
+`, name, quoted, directives)
+}
+
+// stubborn runs below two levels of processes that ignore TERM until the file dir/go is there; $1 stands in every command
+// line. It leaves the file dir/key.begun when all stand.
+const stubborn = `loop="while [ ! -e \$1/go ]; do sleep 0.2; done"; if [ ! -e "$1/go" ]; then ` +
+	`trap "" TERM; setsid sh -c "trap \"\" TERM; $loop" deep "$1" & sh -c "$loop" flat "$1" & fi; ` +
+	`touch "$1/$2.begun"; eval "$loop"; wait; echo "$2"`
+
+func begun(t testing.TB, dir string, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d commands run", n), func() bool {
+		found, err := filepath.Glob(filepath.Join(dir, "*.begun"))
+		return err == nil && len(found) >= n
+	})
+}
+
+func (c *client) startMany(workflowType, dir, prefix string, n int) []string {
+	c.t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = c.start(workflowType, map[string]any{"dir": dir, "key": fmt.Sprintf("%s%d", prefix, i)})
+	}
+	return ids
+}
+
+func (c *client) attempts(id string) (started, failed []map[string]any) {
+	c.t.Helper()
+	for _, e := range c.history(id) {
+		data := e["data"].(map[string]any)
+		switch e["type"] {
+		case "ActivityStarted":
+			started = append(started, data)
+		case "ActivityFailed":
+			failed = append(failed, data)
+		}
+	}
+	return started, failed
+}
+
+const many = 50
+
+// actions 39; report 44
+func TestAKilledServerLeavesNoCommandAndRunsEveryoneAgain(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home)
+	c := connect(t, s)
+	c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
+	ids := c.startMany("stubborn", dir, "r", many)
+	begun(t, dir, many)
+	if n := processes(t, dir); n < 3*many {
+		t.Errorf("%d processes run", n)
+	}
+	killed := time.Now()
+	s.kill()
+	eventually(t, "all commands are gone", func() bool { return processes(t, dir) == 0 })
+	t.Logf("%d trees were gone %s after the kill", many, time.Since(killed).Round(time.Millisecond))
+
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(t, home)
+	c = connect(t, s)
+	for _, id := range ids {
+		c.untilEnded(id)
+		started, failed := c.attempts(id)
+		if len(started) != 2 || started[1]["attempt"] != 2.0 || len(failed) != 1 || failed[0]["class"] != "lost" || failed[0]["code"] != "server_died" {
+			t.Errorf("run %s: started %v, failed %v", id, started, failed)
+		}
+	}
+	if n := strings.Count(s.log.String(), "declared action was in flight when the previous server process ended"); n != many {
+		t.Errorf("%d notes of commands in flight", n)
+	}
+	if left, err := os.ReadDir(filepath.Join(home, "attempts")); err != nil || len(left) > many {
+		t.Errorf("ledger %v, %v", left, err)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("the stop ends with %d", code)
+	}
+	if left, err := os.ReadDir(filepath.Join(home, "attempts")); err != nil || len(left) != 0 {
+		t.Errorf("ledger %v, %v", left, err)
+	}
+}
+
+// actions 50
+func TestADrainRecordsWhatEndsAndGoesOnWithTheRest(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home, "--drain.timeout", "4s", "--actions.kill_grace", "200ms")
+	c := connect(t, s)
+	c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
+	c.deploy("short.awl", document("short", `touch "$1/$2.begun"; while [ ! -e "$1/draining" ]; do sleep 0.1; done; sleep 0.5; echo "$2"`, ""))
+	long := c.startMany("stubborn", dir, "long", many/2)
+	short := c.startMany("short", dir, "short", many/2)
+	begun(t, dir, many)
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "the drain begins", func() bool { return strings.Contains(s.log.String(), "draining") })
+	if err := os.WriteFile(filepath.Join(dir, "draining"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if <-s.done; s.cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("the drain ends with %d:\n%s", s.cmd.ProcessState.ExitCode(), s.log)
+	}
+	if n := processes(t, dir); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(t, home)
+	c = connect(t, s)
+	for _, id := range append(short, long...) {
+		d := c.untilEnded(id)
+		started, failed := c.attempts(id)
+		if d["status"] != "Completed" || len(failed) != 0 || len(started) == 0 || started[len(started)-1]["attempt"] != 1.0 {
+			t.Errorf("run %s: %v, started %v, failed %v", id, d["status"], started, failed)
+		}
+	}
+	for _, id := range long[:3] {
+		page := c.must("read_transcript", map[string]any{
+			"namespace": "default", "workflow_id": id, "run_id": c.describe(id)["run_id"], "activity_id": 0, "attempt": 1, "limit": 100,
+		})
+		text := fmt.Sprint(page["events"])
+		if !strings.Contains(text, "resumed_after_drain") || !strings.Contains(text, "stopping") {
+			t.Errorf("transcript %s", text)
+		}
+	}
+	if n := strings.Count(s.log.String(), "declared action was in flight"); n != 0 {
+		t.Errorf("%d parked attempts count as lost", n)
+	}
+}
+
+// actions 51
+func TestASecondSignalKillsAtOnce(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home, "--actions.kill_grace", "1m")
+	c := connect(t, s)
+	c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
+	c.startMany("stubborn", dir, "r", 5)
+	begun(t, dir, 5)
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "the drain begins", func() bool { return strings.Contains(s.log.String(), "draining") })
+	second := time.Now()
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	<-s.done
+	t.Logf("ended %s after the second signal", time.Since(second).Round(time.Millisecond))
+	if code := s.cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit %d:\n%s", code, s.log)
+	}
+	if n := processes(t, dir); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+// actions 52, 56
+func TestACommandThatKillsItsServerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home)
+	c := connect(t, s)
+	c.deploy("killer.awl", document("killer", `echo x >> "$1/ran"; read -r a b c server rest < /proc/$PPID/stat; kill -9 "$server"; sleep 60`,
+		"    retry 1 every 1s\n"))
+	id := c.start("killer", map[string]any{"dir": dir, "key": "k"})
+	for range 5 {
+		<-s.done
+		s = serve(t, home)
+	}
+	c = connect(t, s)
+	if d := c.untilEnded(id); d["status"] != "Failed" {
+		t.Errorf("the run is %v", d["status"])
+	}
+	_, failed := c.attempts(id)
+	if len(failed) != 5 || lines(t, filepath.Join(dir, "ran")) != 5 {
+		t.Errorf("failed %v", failed)
+	}
+	for i, f := range failed {
+		if f["class"] != "lost" || f["attempt"] != float64(i+1) || (f["retry_at"] == nil) != (i == 4) {
+			t.Errorf("attempt %d: %v", i+1, f)
+		}
+	}
+}
+
+// actions 47
+func TestACancelledRunHasNoCommandAndNoEventAfterIt(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home, "--actions.kill_grace", "200ms")
+	c := connect(t, s)
+	c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
+	id := c.start("stubborn", map[string]any{"dir": dir, "key": "r"})
+	begun(t, dir, 1)
+	c.must("cancel", map[string]any{"namespace": "default", "workflow_id": id})
+	if d := c.describe(id); d["status"] != "Cancelled" {
+		t.Errorf("the run is %v", d["status"])
+	}
+	eventually(t, "the command is gone", func() bool { return processes(t, dir) == 0 })
+	names := types(c.history(id))
+	if names[len(names)-1] != "WorkflowCancelled" {
+		t.Errorf("history %v", names)
+	}
+}
+
+// actions 26, 63, 79
+func TestNoLogLineHoldsAnArgumentAnInputOrASecret(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	const secret, argument = "s3cr3t-value-of-the-operator", "argument-of-the-caller"
+	if err := os.WriteFile(filepath.Join(dir, "token"), []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "aion.yaml")
+	text := fmt.Sprintf("actions:\n  env:\n    - {name: TOKEN, from_file: %s/token, queues: [shell], secret: true}\n", dir)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, home, "--config", config, "--log.level", "debug")
+	c := connect(t, s)
+	c.deploy("shown.awl", document("shown", `echo "$2 $TOKEN"; echo "$TOKEN" >&2`, ""))
+	c.deploy("failing.awl", document("failing", `echo "$2 $TOKEN" >&2; exit 3`, ""))
+	c.deploy("missing.awl", strings.Replace(document("missing", "true", ""), "sh -c 'true' missing", "no-such-program", 1))
+	var shown string
+	for _, name := range []string{"shown", "failing", "missing"} {
+		id := c.start(name, map[string]any{"dir": dir, "key": argument})
+		d := c.untilEnded(id)
+		shown += fmt.Sprint(d, c.history(id), c.must("read_transcript", map[string]any{
+			"namespace": "default", "workflow_id": id, "run_id": d["run_id"], "activity_id": 0, "attempt": 1,
+		}))
+	}
+	if strings.Contains(shown, secret) || !strings.Contains(shown, argument+" ***") {
+		t.Errorf("shown: %s", shown)
+	}
+	s.stop()
+	if log := s.log.String(); strings.Contains(log, secret) || strings.Contains(log, argument) {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// actions 77, 78
+func TestTheOperatorsPolicyIsSaidAtTheDeployAndInTheProbe(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	s := serve(t, home, "--actions.allowed_programs", "git,env")
+	c := connect(t, s)
+	saved := c.must("save_document", map[string]any{"path": "w.awl", "source": document("w", "true", "")})
+	deployed := c.must("deploy_document", map[string]any{"path": "w.awl", "content_hash": saved["content_hash"]})
+	if got := fmt.Sprint(deployed["deployment"]); !strings.Contains(got, "program `sh` is not admitted by `actions.allowed_programs`") {
+		t.Errorf("warnings %s", got)
+	}
+	id := c.start("w", map[string]any{"dir": "/", "key": "k"})
+	c.untilEnded(id)
+	if _, failed := c.attempts(id); len(failed) != 1 || failed[0]["class"] != "policy_refused" || failed[0]["code"] != "program_not_allowed" {
+		t.Errorf("failed %v", failed)
+	}
+	if !strings.Contains(s.log.String(), "actions.allowed_programs names env, which runs any other program") {
+		t.Errorf("log %s", s.log)
+	}
+	var answer struct {
+		Status string
+		Checks []struct{ Name, Status, Detail string }
+	}
+	eventually(t, "the server is ready", func() bool {
+		resp, err := http.Get(s.url + "/health/ready")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(body, &answer) == nil
+	})
+	if got := fmt.Sprint(answer); !strings.Contains(got, "{actions.isolation pass none}") || !strings.Contains(got, "{actions.containment pass supervisors") {
+		t.Errorf("checks %s", got)
+	}
+}
