@@ -7,6 +7,6 @@ for file in $(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^
 	dir=./$(dirname "$file")
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$file"); do
 		echo "-- $dir $target ($time)"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x "$dir"
 	done
 done

@@ -46,4 +46,4 @@ step "official TypeScript client"
 bash test/mcp/typescript/run.sh
 
 step "fuzz, short"
-FUZZTIME=${FUZZTIME:-5s} bash test/fuzz.sh
+FUZZTIME=${FUZZTIME:-2s} bash test/fuzz.sh

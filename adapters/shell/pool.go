@@ -44,9 +44,11 @@ func (p *pool) get() (*supervisor, error) {
 		return nil, fmt.Errorf("the executor is closed")
 	}
 	if !guarded && p.o.Containment != ContainGroup {
-		if err := p.hireGuard(); err != nil {
-			return nil, err
-		}
+		p.running.Go(func() { // the command need not wait for it
+			if err := p.hireGuard(); err != nil {
+				p.o.Logger.Warn("no supervisor looks after the others", "error", err)
+			}
+		})
 	}
 	return p.hire()
 }

@@ -187,6 +187,19 @@ func TestACgroupKnowsWhatLeftTheTreeAndIsRemoved(t *testing.T) {
 	}
 }
 
+// actions 41
+func TestAKillForWantOfMemoryIsSeenOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if shell.OutOfMemory(dir, 0) {
+		t.Error("seen without a memory controller")
+	}
+	write(t, filepath.Join(dir, "memory.events"), "low 0\nhigh 0\nmax 12\noom 2\noom_kill 2\noom_group_kill 1\n", 0o600)
+	if !shell.OutOfMemory(dir, 1) || shell.OutOfMemory(dir, 2) {
+		t.Error("a kill is missed, or seen twice")
+	}
+}
+
 func TestWarningsNameWhatDoesLessThanItSeemsTo(t *testing.T) {
 	t.Parallel()
 	o := options(t.TempDir())

@@ -29,16 +29,20 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 	var d Description
 	names := map[int64]string{}
 	heads, err := s.Transcripts.Heads(ctx, l.id, l.row.RunID)
-	if err != nil {
-		return Description{}, err
-	}
-	err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
-		d = s.describe(v)
-		for _, h := range heads {
-			names[h.Key.ActivityID] = v.Run.Attempt(h.Key.ActivityID, h.Key.Attempt).ActivityType
+	for seen := -1; err == nil && len(heads) > seen; heads, err = s.Transcripts.Heads(ctx, l.id, l.row.RunID) {
+		// A stream that began between the two readings belongs to what the second one shows: both are read again.
+		seen = len(heads)
+		err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
+			d = s.describe(v)
+			for _, h := range heads {
+				names[h.Key.ActivityID] = v.Run.Attempt(h.Key.ActivityID, h.Key.Attempt).ActivityType
+			}
+			return nil
+		})
+		if err != nil {
+			break
 		}
-		return nil
-	})
+	}
 	if err != nil {
 		return Description{}, err
 	}
