@@ -106,7 +106,7 @@ func TestAKilledServerLeavesNoCommandAndRunsEveryoneAgain(t *testing.T) {
 	if n := strings.Count(s.log.String(), "declared action was in flight when the previous server process ended"); n != many {
 		t.Errorf("%d notes of commands in flight", n)
 	}
-	if left, err := os.ReadDir(filepath.Join(home, "attempts")); err != nil || len(left) > many {
+	if left, err := os.ReadDir(filepath.Join(home, "attempts")); err != nil || len(left) > many+1 { // one place per command, and one for the guard
 		t.Errorf("ledger %v, %v", left, err)
 	}
 	if code := s.stop(); code != 0 {

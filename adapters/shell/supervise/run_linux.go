@@ -42,6 +42,9 @@ func run() error {
 	if err := unblockSignals(); err != nil {
 		return err
 	}
+	if err := restoreInternalSignals(); err != nil {
+		return err
+	}
 	if err := settle(openFiles); err != nil {
 		return err
 	}
