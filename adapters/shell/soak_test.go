@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,8 +101,8 @@ func TestNoTreeSurvivesARandomEnd(t *testing.T) {
 //nolint:paralleltest // it reaps whatever this process inherits
 func TestNoTreeSurvivesTheEndOfItsServer(t *testing.T) {
 	count, soak := trees()
-	if !soak {
-		count /= 10
+	if count /= 5; !soak {
+		count /= 2
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -128,9 +129,13 @@ func TestNoTreeSurvivesTheEndOfItsServer(t *testing.T) {
 // killServer starts a server with n trees, kills it, and gives the time until nothing of it was left.
 func killServer(t *testing.T, r *rand.Rand, n int) time.Duration {
 	t.Helper()
-	home, scripts := t.TempDir(), make([]string, n)
+	home, scripts, both := t.TempDir(), make([]string, n), r.IntN(3) == 0
 	for i := range scripts {
-		scripts[i] = "sh -c " + quote(tree(r, r.IntN(3)))
+		script := tree(r, r.IntN(3))
+		if both { // its parent may come to be this process
+			script = stopsParent().ReplaceAllString(script, "true")
+		}
+		scripts[i] = "sh -c " + quote(script)
 	}
 	cmd := serve(t, home, scripts...)
 	time.Sleep(time.Duration(r.IntN(150)) * time.Millisecond)
@@ -139,7 +144,6 @@ func killServer(t *testing.T, r *rand.Rand, n int) time.Duration {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	both := r.IntN(3) == 0
 	for _, p := range supervise.Below(table, cmd.Process.Pid) {
 		if both && r.IntN(3) == 0 {
 			_ = supervise.Send(p, unix.SIGKILL)
@@ -184,6 +188,8 @@ func killServer(t *testing.T, r *rand.Rand, n int) time.Duration {
 	return took
 }
 
+func stopsParent() *regexp.Regexp { return regexp.MustCompile(`kill -STOP \\*\$PPID`) }
+
 // quote makes one word of a script in command text.
 func quote(script string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(script) + `"`
@@ -195,7 +201,10 @@ const grace = 50 * time.Millisecond
 // hostileAttempt runs one tree, ends it in a random way and tells how long the end took and what is wrong.
 func hostileAttempt(t *testing.T, x *shell.Executor, r *rand.Rand) (time.Duration, string) {
 	t.Helper()
-	script := tree(r, r.IntN(4))
+	script, victim := tree(r, r.IntN(4)), r.IntN(6)
+	if victim == 0 { // see killServer
+		script = stopsParent().ReplaceAllString(script, "true")
+	}
 	e := with(run("sh -c {{script}}"), `{"script":`+strconv.Quote(script)+`}`, scalar("script"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -205,7 +214,6 @@ func hostileAttempt(t *testing.T, x *shell.Executor, r *rand.Rand) (time.Duratio
 	done := make(chan string, 1)
 	go func() { done <- text(x.Execute(ctx, e, nil)) }()
 	time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
-	victim := r.IntN(6)
 	for _, pid := range holders(t, string(e.Dispatch.Key.RunID)) {
 		p, ok := supervise.Find(pid)
 		switch {
