@@ -331,6 +331,23 @@ func TestPanicOfALookIsItsOwn(t *testing.T) {
 	})
 }
 
+func TestDecisionThatWantsNothingNeedsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newReplica(memory.New(realtime{}), waiting(t), "a")
+		defer e.stop()
+		r, err := e.Do(context.Background(), wid, func(v engine.View) (engine.Change, error) {
+			if v.Run != nil {
+				t.Errorf("run %s of a workflow that nobody started", v.Run.ID())
+			}
+			return engine.Change{}, nil
+		})
+		if err != nil || len(r.Events) != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 // A look that waits behind a change is not shown the change before that is durable.
 func TestLookBehindAChangeWaitsForItsCommit(t *testing.T) {
 	t.Parallel()

@@ -166,6 +166,9 @@ func (e *Engine) change(t *turn, it item) (err error) {
 
 // apply records the facts of a change, then the starts of the attempts that are granted a slot at once.
 func (e *Engine) apply(t *turn, at time.Time, c Change) error {
+	if len(c.Facts) == 0 {
+		return nil // maybe there is no workflow at all
+	}
 	if c.Begin != nil {
 		t.begins = len(t.items) - 1
 		t.entry.run = run.New(c.Begin.Namespace, 1)

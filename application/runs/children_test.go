@@ -280,5 +280,8 @@ func TestChildOfACancelledParentIsNotStarted(t *testing.T) {
 		if err != nil || len(page.Runs) != 1 {
 			t.Errorf("%d runs, %v", len(page.Runs), err)
 		}
+		if left, err := w.backend.Pending(context.Background(), 10); err != nil || len(left) != 0 {
+			t.Errorf("messages %v are left, %v", left, err)
+		}
 	})
 }

@@ -141,6 +141,7 @@ func TestRunThatPanicsTheEngineIsPausedAlone(t *testing.T) {
 		// A plan that no compiler writes: the route's target is missing.
 		bad.Flow.Steps[0].Body[1] = plan.Stmt{Op: plan.OpRoute}
 		w := newWorld(t, instant, bad, other)
+		w.mayFault = true
 		defer w.stop()
 		s := w.start("bad")
 		synctest.Wait()

@@ -54,9 +54,10 @@ func (s *Service) Follow(ctx context.Context, who access.Caller, req HistoryRequ
 			}
 			from, last = rec.Seq+1, rec
 		}
-		if len(events) > 0 {
+		if len(events) == maxHistory {
 			continue
 		}
+		// What is recorded after this page was read wakes this reader.
 		over, err := s.over(ctx, l, from, last)
 		if err != nil || over {
 			return err

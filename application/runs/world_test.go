@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,6 +65,8 @@ type world struct {
 	backend fake.Backend
 	store   *fake.Store
 	log     *bytes.Buffer
+	// mayFault: a plan that no compiler writes makes the engine pause a run.
+	mayFault bool
 
 	engine     *engine.Engine
 	gate       *actions.Gate
@@ -152,7 +155,15 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 	inner.Go(func() { _ = couriers.Run(outer) })
 	var once sync.Once
 	w.stop = func() {
-		once.Do(func() { cancelOuter(); inner.Wait(); cancel(); wait.Wait() })
+		once.Do(func() {
+			cancelOuter()
+			inner.Wait()
+			cancel()
+			wait.Wait()
+			if !w.mayFault && strings.Contains(w.log.String(), "faulted the engine") {
+				t.Errorf("a run faulted the engine:\n%s", w.log)
+			}
+		})
 	}
 	return w
 }

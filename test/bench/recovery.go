@@ -26,9 +26,11 @@ func (b *bench) recovery(ctx context.Context) error {
 	for range b.pick(4, 1) { // fewer than the lost attempts that an activity may have
 		began := time.Now()
 		s.kill()
-		if s, err = b.serve(ctx, home); err != nil {
+		next, err := b.serve(ctx, home)
+		if err != nil {
 			return err
 		}
+		s = next
 		took = append(took, time.Since(began).Seconds())
 		c := newClient(s.url, 1)
 		status, err := c.status(ctx, sample)

@@ -146,7 +146,12 @@ func serve(t testing.TB, home string, args ...string) *server {
 		}
 		_ = s.cmd.Wait()
 	}()
-	t.Cleanup(func() { s.kill() })
+	t.Cleanup(func() {
+		s.kill()
+		if log := s.log.String(); strings.Contains(log, "panic") || strings.Contains(log, "faulted the engine") {
+			t.Errorf("the server panicked:\n%s", log)
+		}
+	})
 	select {
 	case s.url = <-listening:
 	case <-s.done:

@@ -218,3 +218,32 @@ func (c *client) text(tool string, args map[string]any) string {
 	}
 	return block.Text
 }
+
+// Children that were never started are closed when their sibling fails: there is nothing to close, and nothing is left to carry.
+func TestChildrenThatCannotStartFailTheirForkAlone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newHome(t))
+	c := connect(t, s)
+	c.deploy("parent.awl", `//! Calls a child that nobody has deployed, once per item.
+workflow parent
+  input xs: [String]
+  outcome ok: type [String], route success
+
+child kid(x: String) -> String
+
+step a
+  fork x in xs
+    kid(x: x) -> y
+  join -> ys
+  route ok(ys)
+`)
+	for range 3 { // the messages of one run are carried before those of the next
+		id := c.start("parent", map[string]any{"xs": []string{"a", "b", "c", "d"}})
+		if run := c.untilEnded(id); run["status"] != "Failed" {
+			t.Errorf("%v", run)
+		}
+	}
+	if strings.Contains(s.log.String(), "cannot be delivered") {
+		t.Errorf("a message is stuck:\n%s", s.log)
+	}
+}
