@@ -22,8 +22,10 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each
 bench: ## ratios against this machine's own limits, printed
 	go run ./test/bench
 
-soak: ## long random crash runs
-	AION_SOAK=1 go test -count=1 -timeout 60m -run Soak -v ./test/e2e
+soak: ## a million random documents, ten thousand faults in green ones, long random crash runs
+	AION_SOAK=1 go test -count=1 -timeout 0 -run TestRandomDocuments -v ./test/language
+	AION_SOAK=1 go test -count=1 -timeout 60m -run TestEverySingleFault -v ./domain/awl
+	AION_SOAK=1 go test -count=1 -timeout 120m -run TestRandomKills -v ./test/e2e
 
 soak-actions: ## 10,000 random hostile command trees with kills of command, supervisor and server, and a minute of 10 MB/s
 	AION_SOAK=$${AION_SOAK:-10000} go test -count=1 -timeout 180m -run 'NoTree|FastCommand' -v ./adapters/shell
