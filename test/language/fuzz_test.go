@@ -5,10 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"aion/domain/awl/check"
@@ -20,7 +23,7 @@ import (
 )
 
 // FuzzDocumentRuns takes any text through lexer, parser, checker, compiler and machine: a finding, or a run without a fault
-// that the direct interpreter agrees with.
+// that the direct interpreter agrees with, in less than a second.
 func FuzzDocumentRuns(f *testing.F) {
 	for _, folder := range []string{"testdata/constructs", "../../domain/awl/testdata/valid", "../../domain/awl/testdata/invalid"} {
 		names, err := filepath.Glob(filepath.Join(folder, "*.awl"))
@@ -40,6 +43,7 @@ func FuzzDocumentRuns(f *testing.F) {
 		f.Add([]byte(random.Example(seed)), uint64(seed))
 	}
 	f.Fuzz(func(t *testing.T, src []byte, seed uint64) {
+		defer withinASecond(t, src)()
 		doc, p := accepted(t, src)
 		if p == nil {
 			return
@@ -51,6 +55,28 @@ func FuzzDocumentRuns(f *testing.F) {
 		}
 		fuzzedRun(t, doc, p, seed)
 	})
+}
+
+// withinASecond fails when what happens until its answer is called takes a second of processor time; the wall clock
+// would tell of neighbours.
+func withinASecond(t *testing.T, src []byte) (over func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	spent := func() time.Duration {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	began := spent()
+	return func() {
+		took := spent() - began
+		runtime.UnlockOSThread()
+		if took > time.Second && !raceEnabled {
+			t.Errorf("%s of processor time for\n%s", took, src)
+		}
+	}
 }
 
 // accepted compiles a document without errors; nil for others.
