@@ -26,6 +26,9 @@ const (
 	carried    = 256
 	leftAlone  = 10_000
 	leaveAlone = time.Minute
+	// closesAhead is how many levels of a tree of children are closed while it grows by one: a tree that is cancelled
+	// and starts children without end must not outrun what closes it.
+	closesAhead = 16
 )
 
 // Couriers carry what one workflow posted for another: children to start and to close, and the ends of children. A
@@ -66,16 +69,25 @@ func (c *Couriers) Run(ctx context.Context) error {
 	}
 }
 
-// carry carries what is pending and tells how long nothing has to be looked for.
+// carry carries what is pending and tells how long nothing has to be looked for. Children are closed before others are
+// started: a start whose parent has closed meanwhile starts nothing.
 func (c *Couriers) carry(ctx context.Context) time.Duration {
-	for {
+	for ahead := 0; ; {
 		limit := carried + c.forget()
 		pending, err := c.outbox.Pending(ctx, limit)
 		if err != nil {
 			c.logger().Warn("the outbox cannot be read", "error", err)
 			return c.poll
 		}
-		delivered, away := c.deliver(ctx, pending)
+		batch, some := pending, false
+		if ahead < closesAhead {
+			batch, some = c.closes(pending)
+		}
+		ahead++
+		if !some {
+			ahead = 0
+		}
+		delivered, away := c.deliver(ctx, batch)
 		if len(delivered) > 0 {
 			if err := c.outbox.Delivered(ctx, delivered); err != nil {
 				c.logger().Warn("delivered messages cannot be removed; they are carried again", "error", err)
@@ -85,10 +97,25 @@ func (c *Couriers) carry(ctx context.Context) time.Duration {
 		switch {
 		case away:
 			return c.poll
+		case some:
+			continue
 		case len(delivered) == 0 || len(pending) < limit:
 			return restPolls * c.poll
 		}
 	}
+}
+
+// closes gives the messages that close children and are not left alone, or all when there is none.
+func (c *Couriers) closes(pending []history.Message) (batch []history.Message, some bool) {
+	for _, m := range pending {
+		if m.Kind == run.CloseChild && !c.isAlone(m.ID) {
+			batch = append(batch, m)
+		}
+	}
+	if len(batch) == 0 {
+		return pending, false
+	}
+	return batch, true
 }
 
 func (c *Couriers) logger() *slog.Logger { return c.engine.deps.Logger }

@@ -28,9 +28,13 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 	}
 	var d Description
 	names := map[int64]string{}
-	heads, err := s.Transcripts.Heads(ctx, l.id, l.row.RunID)
-	for seen := -1; err == nil && len(heads) > seen; heads, err = s.Transcripts.Heads(ctx, l.id, l.row.RunID) {
-		// A stream that began between the two readings belongs to what the second one shows: both are read again.
+	var heads []transcript.Head
+	// A stream that began between the two readings belongs to what the second one shows, so both are read again: once
+	// while the run goes on, and until none is missing once it has ended.
+	for tries, seen := 0, -1; tries < 2 || d.Status.Terminal(); tries++ {
+		if heads, err = s.Transcripts.Heads(ctx, l.id, l.row.RunID); err != nil || len(heads) <= seen {
+			break
+		}
 		seen = len(heads)
 		err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
 			d = s.describe(v)

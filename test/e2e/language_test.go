@@ -247,3 +247,33 @@ step a
 		t.Errorf("a message is stuck:\n%s", s.log)
 	}
 }
+
+// report 28: a tree of children that grows without end is closed to its tip, and stays closed.
+func TestCancelCatchesATreeThatGrows(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newHome(t))
+	c := connect(t, s)
+	c.deploy("rec.awl", `//! Calls itself without end.
+workflow rec
+  outcome done: type D, route success
+
+type D { v: String }
+
+child rec() -> D
+
+step a
+  rec() -> r
+  route done(v: r.v)
+`)
+	id := c.start("rec", map[string]any{})
+	running := func() int {
+		page := c.must("list_runs", map[string]any{"namespace": "default", "status": "Running", "limit": 100})
+		return len(page["runs"].([]any))
+	}
+	eventually(t, "a deep tree", func() bool { return running() >= 50 })
+	c.must("cancel", map[string]any{"namespace": "default", "workflow_id": id})
+	eventually(t, "a tree that is closed", func() bool { return running() == 0 })
+	if n := running(); n != 0 {
+		t.Errorf("%d runs have grown again", n)
+	}
+}
