@@ -2,6 +2,7 @@ package awl
 
 import (
 	"bytes"
+	"cmp"
 
 	"aion/domain/awl/check"
 	"aion/domain/awl/diag"
@@ -93,18 +94,22 @@ func round(text []byte, o Options, r Report, left *int) (next []byte, titles []s
 	return nil, nil
 }
 
-// better says whether a report has fewer errors of reading, or as many and fewer findings.
+// better says whether a report has fewer errors of reading, or as many and fewer errors, or as many and fewer findings:
+// some warnings show only when no error is left.
 func better(a, b Report) bool {
-	count := func(r Report) (reading, all int) {
+	count := func(r Report) (reading, errs, all int) {
 		for _, d := range r.Diagnostics {
 			if d.Severity == diag.Error && ofReading(d.Code) {
 				reading++
 			}
+			if d.Severity == diag.Error {
+				errs += 1 + d.OmittedErrors
+			}
 			all += 1 + d.Omitted
 		}
-		return reading, all
+		return reading, errs, all
 	}
-	ar, aa := count(a)
-	br, ba := count(b)
-	return ar < br || ar == br && aa < ba
+	ar, ae, aa := count(a)
+	br, be, ba := count(b)
+	return cmp.Or(cmp.Compare(ar, br), cmp.Compare(ae, be), cmp.Compare(aa, ba)) < 0
 }

@@ -130,6 +130,16 @@ step say
 	}
 }
 
+// Some warnings show only when no error is left; a repair that makes them show is one all the same.
+func TestFixMendsTheLastErrorOfADocumentWithWarnings(t *testing.T) {
+	t.Parallel()
+	src := "//! A document.\nworkflow w\n  input unused: Int\n  signal never: Int\n  outcome done: type Int, route success\n  outcome bad: type Int, route failure\n\nstep a\n  route don(1)\n"
+	text, made, r := awl.Fix([]byte(src), awl.Options{})
+	if !r.OK || len(made) != 1 || count(r, diag.Warning) != 3 {
+		t.Errorf("made %v, left %v\n%s", made, shown(r.Diagnostics), text)
+	}
+}
+
 func TestFixLeavesAGreenDocumentAlone(t *testing.T) {
 	t.Parallel()
 	o := awl.Options{Import: importer(validDir)}

@@ -43,7 +43,7 @@ func (c *checker) operation(id syntax.Ident) *operation {
 func (p *place) callSubflow(s *syntax.Call) {
 	switch {
 	case p.nest != inStep:
-		p.c.found.add("AWL5023", s.Name.Span, "name", s.Name.Name, "where", "inside "+p.nest.String())
+		p.c.found.add("AWL5023", s.Name.Span, "name", s.Name.Name, "where", "inside "+p.nest.String(), "hint", subflowHint(p.nest))
 	case len(p.node.step.Body) > 1:
 		p.c.found.add("AWL5022", s.Name.Span, "name", s.Name.Name)
 	}
@@ -54,6 +54,20 @@ func (p *place) callSubflow(s *syntax.Call) {
 	if f.sub != nil {
 		p.c.calling[f.sub.Name.Name] = append(p.c.calling[f.sub.Name.Name], subflowCall{s.Name})
 	}
+}
+
+// subflowHint says how a subflow is called from where it cannot be.
+func subflowHint(n nesting) string {
+	switch n {
+	case inFork:
+		return "write `distribute item in items` alone in a step, call it alone in the step below, and open a third step with `collect x -> xs`"
+	case inLoop:
+		return "repeat the step that calls it: a backward `route` to it from a clause, and `max <n> visits`"
+	case inHandler:
+		return "end `on failure` with `route next`, and call it alone in the step `next`"
+	case inStep:
+	}
+	return ""
 }
 
 // checkSubflowCycles reports the calls by which a subflow comes back to itself (AWL5024).

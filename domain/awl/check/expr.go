@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"aion/domain/awl/diag"
 	"aion/domain/awl/syntax"
 	"aion/domain/schema"
@@ -13,7 +15,8 @@ type reader struct {
 	item   *schema.Type // of the enclosing combinator; nil outside
 	visits bool         // `visits` can be read
 	// limit refuses names that the expression cannot read although they may be bound; nil allows all.
-	limit func(n *syntax.Name) bool
+	limit   func(n *syntax.Name) bool
+	isBound bool // what is read is behind `max`
 }
 
 // under gives a reader that knows more facts.
@@ -142,7 +145,14 @@ func (r *reader) certain(e syntax.Expr, t *schema.Type) *schema.Type {
 }
 
 func (r *reader) absent(path string, at diag.Span) {
-	r.c.found.add("AWL3006", at, "path", path)
+	hint := ""
+	switch {
+	case strings.HasPrefix(path, "."):
+		hint = "test it in the same condition: `" + path + " is present and …`"
+	case r.isBound:
+		hint = "`max` needs a value: in a step before this one, write `outcome given: when " + path + " is present, route <this step>` and a clause `otherwise`"
+	}
+	r.c.found.add("AWL3006", at, "path", path, "hint", hint)
 }
 
 // fit reads a value that is passed where a type is expected; position says where that is.
@@ -176,6 +186,7 @@ func (r *reader) condition(e syntax.Expr, what string) {
 
 // bound reads the bound of a loop or of visits.
 func (r *reader) bound(e syntax.Expr) {
+	r.isBound = true
 	t := r.certain(e, r.value(e, nil))
 	found := show(t)
 	lit, isLit := bare(e).(*syntax.IntLit)

@@ -121,6 +121,15 @@ func (r *reader) name(n *syntax.Name) *schema.Type {
 	return b.unknown
 }
 
+// notField says whether a name is what other languages ask of a plain value.
+func notField(name string) bool {
+	switch name {
+	case "length", "len", "size", "count", "first", "last", "lower", "upper":
+		return true
+	}
+	return false
+}
+
 func (r *reader) constant(k *constant, n *syntax.Name) *schema.Type {
 	k.used = true
 	if k.isDuration {
@@ -195,7 +204,14 @@ func (r *reader) field(cur reading, id syntax.Ident) reading {
 		return unknown
 	case schema.Record:
 	default:
-		r.c.found.add("AWL3007", id.Span, "found", show(t))
+		hint := ""
+		switch {
+		case t.Kind == schema.List:
+			hint = "`xs |> count -> n` counts a list, `xs[0]` is its first item, `xs |> map(.field) -> ys` reads a field of each"
+		case notField(id.Name):
+			hint = "an action computes it: declare one that takes the value"
+		}
+		r.c.found.add("AWL3007", id.Span, "found", show(t), "hint", hint)
 		return unknown
 	}
 	if typ, ok := r.c.shapes.of(t.Fields).types[id.Name]; ok {

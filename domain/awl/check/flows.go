@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"aion/domain/awl/syntax"
 	"aion/domain/schema"
 )
@@ -11,7 +13,7 @@ func (c *checker) checkHeader() {
 	if h == nil {
 		return
 	}
-	c.duration(h.Timeout)
+	c.duration(h.Timeout, nil)
 	if len(h.Outcomes) == 0 {
 		c.found.add("AWL4019", h.Name.Span, "name", h.Name.Name)
 	}
@@ -183,8 +185,8 @@ func (c *checker) checkLeadsOn(n *node) {
 	}
 }
 
-// duration checks a duration that may be a const (AWL3018).
-func (c *checker) duration(d *syntax.Duration) (ms int64, ok bool) {
+// duration checks a duration that may be a const (AWL3018). The names of s are values, and no durations.
+func (c *checker) duration(d *syntax.Duration, s *scope) (ms int64, ok bool) {
 	if d == nil {
 		return 0, false
 	}
@@ -198,11 +200,20 @@ func (c *checker) duration(d *syntax.Duration) (ms int64, ok bool) {
 		return k.ms, true
 	case declared:
 		k.used = true
-		c.found.add("AWL3018", d.Span, "name", d.Name.Name)
-	case c.isInput(d.Name.Name):
+		hint := "write the value of the const as a duration: `const " + d.Name.Name + " = 30s`"
+		if n, isInt := k.decl.Value.(*syntax.IntLit); isInt {
+			hint = fmt.Sprintf("write the value of the const with its unit: `const %s = %ds`", d.Name.Name, n.Value)
+		}
+		c.found.add("AWL3018", d.Span, "name", d.Name.Name, "hint", hint)
+	case c.isInput(d.Name.Name) || s.knows(d.Name.Name):
 		c.found.add("AWL3018", d.Span, "name", d.Name.Name)
 	default:
-		c.found.misspelt("AWL2006", d.Span, "", c.found.closest(d.Name.Name, c.consts.names()), "name", d.Name.Name)
+		near := c.found.closest(d.Name.Name, c.consts.names())
+		hint := "declare it, `const " + d.Name.Name + " = 30s`, or write a duration such as `30s` in its place"
+		if near != "" {
+			hint = "use `" + near + "`, or declare `const " + d.Name.Name + " = 30s`"
+		}
+		c.found.misspelt("AWL2006", d.Span, "", near, "name", d.Name.Name, "hint", hint)
 	}
 	return 0, false
 }

@@ -61,6 +61,12 @@ func (s *scope) find(name string) (*schema.Type, strength) {
 	return nil, best
 }
 
+// knows says whether a name may be bound here.
+func (s *scope) knows(name string) bool {
+	_, how := s.find(name)
+	return how != unbound
+}
+
 func (p *point) find(name string) (*schema.Type, strength) {
 	i, known := p.f.uni.names[name]
 	switch {

@@ -1,6 +1,9 @@
 package check
 
-import "aion/domain/awl/syntax"
+import (
+	"aion/domain/awl/syntax"
+	"aion/domain/schema"
+)
 
 // maxRetries bounds how often an action is tried again.
 const maxRetries = 100
@@ -12,11 +15,15 @@ func (c *checker) declaredSettings(op *operation) {
 		return
 	}
 	c.node(s.Node, op)
+	params := &scope{vars: map[string]*schema.Type{}}
+	for _, f := range op.fields {
+		params.vars[f.Name] = f.Type
+	}
 	if s.Timeout != nil {
-		c.duration(s.Timeout.Value)
+		c.duration(s.Timeout.Value, params)
 	}
 	if s.Retry != nil {
-		c.retry(s.Retry)
+		c.retry(s.Retry, params)
 	}
 }
 
@@ -31,13 +38,13 @@ func (c *checker) node(s *syntax.NodeSetting, op *operation) {
 	}
 }
 
-func (c *checker) retry(s *syntax.RetrySetting) {
+func (c *checker) retry(s *syntax.RetrySetting, params *scope) {
 	if s.Count < 1 || s.Count > maxRetries {
 		c.found.add("AWL6013", s.CountSpan, "what", "`retry` takes 1 to 100 retries")
 	}
-	c.duration(s.Every)
-	from, fromOK := c.duration(s.Min)
-	to, toOK := c.duration(s.Max)
+	c.duration(s.Every, params)
+	from, fromOK := c.duration(s.Min, params)
+	to, toOK := c.duration(s.Max, params)
 	if fromOK && toOK && from > to {
 		c.found.add("AWL6013", s.Min.Span, "what", "the backoff falls: its first duration is longer than its second")
 	}
@@ -49,7 +56,11 @@ func (p *place) callSettings(s *syntax.Settings, op *operation) {
 		return
 	}
 	if op.kind != opAction {
-		p.c.found.add("AWL6012", s.First, "what", "a setting of "+article(op.kind.String()))
+		hint := "delete it: a child has no settings; its time limit is the `timeout` under `workflow` in the child's own document"
+		if op.kind == opSubflow {
+			hint = "delete it: a subflow has no settings; set `timeout` on the actions that it calls"
+		}
+		p.c.found.add("AWL6012", s.First, "what", "a setting of "+article(op.kind.String()), "hint", hint)
 		return
 	}
 	if s.Retry != nil {
@@ -57,6 +68,6 @@ func (p *place) callSettings(s *syntax.Settings, op *operation) {
 	}
 	p.c.node(s.Node, op)
 	if s.Timeout != nil {
-		p.c.duration(s.Timeout.Value)
+		p.c.duration(s.Timeout.Value, p.scope)
 	}
 }

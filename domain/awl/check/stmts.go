@@ -40,7 +40,7 @@ func (p *place) statement(s syntax.Stmt) bool {
 	case *syntax.Wait:
 		p.wait(v)
 	case *syntax.Sleep:
-		p.c.duration(v.Duration)
+		p.c.duration(v.Duration, p.scope)
 	case *syntax.Route:
 		if v.Target != nil {
 			p.target(v.Target, p.reader(), nil)
@@ -84,7 +84,7 @@ func (p *place) wait(s *syntax.Wait) {
 		p.c.found.misspelt("AWL2011", s.Signal.Span, "", near, "name", s.Signal.Name)
 	}
 	if s.Timeout != nil {
-		p.c.duration(s.Timeout)
+		p.c.duration(s.Timeout, p.scope)
 		t = optionalOf(t)
 	}
 	p.bindIdent(s.Bind, t)

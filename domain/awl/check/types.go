@@ -121,7 +121,30 @@ func (c *checker) unknownType(id syntax.Ident) {
 	if c.found.guessing() {
 		known = append([]string{"Bool", "Dir", "Float", "Int", "Nil", "String"}, c.types.names()...)
 	}
-	c.found.misspelt("AWL2005", id.Span, "", c.found.closest(id.Name, known), "name", id.Name)
+	near, hint := c.found.closest(id.Name, known), ""
+	if near == "" {
+		hint = foreignTypeHint(id.Name)
+	}
+	c.found.misspelt("AWL2005", id.Span, "", near, "name", id.Name, "hint", hint)
+}
+
+// foreignTypeHint says what stands for a type that other languages have; empty when the name is none.
+func foreignTypeHint(name string) string {
+	switch name {
+	case "Duration", "Interval", "TimeDelta", "Timedelta", "TimeSpan":
+		return "there is no type for durations, and none can be passed: delete this and declare a const, `const deadline = 2d`"
+	case "Date", "DateTime", "Datetime", "Time", "Timestamp", "Instant":
+		return "there is no type for times: use `String`, or `Int` for seconds"
+	case "Any", "Object", "Json", "JSON", "Map", "Dict":
+		return "declare what it holds: `type Name { field: Type, other: Type? }`"
+	case "Void", "None", "Null", "Unit":
+		return "an action without a result gives `Nil`"
+	case "Number", "Double", "Decimal", "Long", "Integer":
+		return "numbers are `Int` and `Float`"
+	case "Text", "Str", "Boolean":
+		return "the builtin types are `Bool`, `Int`, `Float`, `String`, `Dir`, `Nil` and `[T]`"
+	}
+	return ""
 }
 
 // resolveSignatures types inputs, signals, outcomes and everything that is called.

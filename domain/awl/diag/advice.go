@@ -2,14 +2,66 @@ package diag
 
 import "strings"
 
-// advice is the hint of a finding whose catalogue hint cannot say enough: a wrong token (AWL1005) and a spelling of
-// another language (AWL1010). It shows the construct that was probably meant; "" leaves the catalogue's hint.
+// advice is the hint of a finding whose catalogue hint cannot say enough: a wrong character or token (AWL0012, AWL1005) and
+// a spelling of another language (AWL1010). It shows the construct that was probably meant; "" leaves the catalogue's hint.
 func advice(code string, v values) string {
 	switch code {
 	case "AWL1005":
+		if hint := foundAdvice(v.get("found"), v.get("expected")); hint != "" {
+			return hint
+		}
 		return expectedAdvice(v.get("expected"))
+	case "AWL0012":
+		return strayAdvice(v.get("c"))
 	case "AWL1010":
 		return foreignAdvice(v.get("found"))
+	}
+	return ""
+}
+
+// strayAdvice is what stands for a mark of another language.
+func strayAdvice(c string) string {
+	switch c {
+	case "-", "/", "%", "^", "--":
+		return arithmetic
+	case "'", "`", "“", "”", "‘", "’":
+		return "texts stand in double quotes: `\"text\"`"
+	case "#":
+		return "a comment starts with `//`"
+	case "$":
+		return "there is no interpolation: `\"text \" + x` joins two Strings"
+	case "&", "&&":
+		return "write `and`"
+	case "!":
+		return "write `not`, and `!=` between two values"
+	}
+	return ""
+}
+
+const arithmetic = "there is no arithmetic: an action computes; `->` binds a result"
+
+// foundAdvice is what is to be said about a token of another language, whatever was expected in its place.
+func foundAdvice(found, expected string) string {
+	switch {
+	case found == "`?`" && expected != "a type":
+		return "`?` stands behind a type, and behind the name that a `collect` gathers; there is no `x?` and no `??`: test `x is present` in " +
+			"a clause, `outcome given: when x is present, route …`, and read `x` behind it"
+	case found == "`*`" || found == "`+`" && expected != "a value":
+		return arithmetic
+	case found == "`in`" && expected == "`,`":
+		return "there is no `in`: records are asked by `xs |> any(.field == x)`; whether a list holds a plain value, an action tells"
+	case (found == "`if`" || found == "`when`") && expected == "`,`":
+		return "`otherwise` has no condition: write `outcome name: when <condition>, route <target>`"
+	case found == "`(`" && (expected == "`,` or `)`" || expected == "`)`"):
+		return "a call is no value: write `act(arg: value) -> x` on a line before, then `x`; there are no functions and no clock"
+	case found == "`(`" && expected == "`|>` or `->`":
+		return "only `filter(…)`, `map(…)`, `sort(…)`, `any(…)` and `all(…)` take something here; an action is called on a line of its own: `act(arg: value) -> x`"
+	case found == "`->`" && expected == "`)`":
+		return "in brackets stands an expression on the item, such as `.field`; for a call per item write `fork x in xs`, the call, and `join -> ys`"
+	case found == "`{`" && (expected == "a statement" || expected == "a value"):
+		return "a record is built by its declared type: `Type(field: value) -> x`"
+	case expected == "a value" && (found == "`==`" || found == "`!=`" || found == "`<`" || found == "`>`"):
+		return "both sides of a comparison are values; the item of a list has no name of its own: compare a field, `any(.field == x)`"
 	}
 	return ""
 }
@@ -48,11 +100,12 @@ func expectedAdvice(expected string) string {
 	case "`in`":
 		return "write `fork item in items`, `distribute item in items` or `sequence item in items`"
 	case "`empty`, `present` or `absent`":
-		return "`is` tests `xs is empty`, `x is present` or `x is absent`; other values are compared with `==`"
+		return "`is` tests `xs is empty`, `x is present` or `x is absent`; instead of `x is not present` write `x is absent`, instead of `xs is not empty` " +
+			"`not xs is empty`; other values are compared with `==` and `!=`"
 	case "a command, as a string":
 		return "write `run \"program {{param}}\"`, or `runs command name` for a declared command"
 	case "a duration":
-		return "a duration is a number with `ms`, `s`, `m`, `h` or `d`, as in `30s`, or a const that holds one"
+		return "a duration is a number with `ms`, `s`, `m`, `h` or `d`, as in `30s`, or a const that holds one; there is no time of day"
 	}
 	return expectedWord(expected)
 }
@@ -60,6 +113,15 @@ func expectedAdvice(expected string) string {
 // expectedWord is the advice where one of few words may stand.
 func expectedWord(expected string) string {
 	switch expected {
+	case "`timeout`, `input`, `signal` or `outcome`":
+		return "below `workflow` stand `timeout 2h`, `input name: Type`, `signal name: Type` and `outcome name: type Type, route success`; " +
+			"a document has no schedule: whoever starts its runs keeps the time"
+	case "`action`":
+		return "below `worker` stand only lines `action name(x: String) -> String`; settings and `run` stand below an action, two spaces deeper"
+	case "`node`, `timeout`, `retry`, `run` or `runs`":
+		return "below an action stand its settings on one line, `timeout 30s, retry 2 every 10s`, and below them `run \"program {{x}}\"` or `runs command name`"
+	case "`outcome` or `step`":
+		return "below `subflow` stand one `outcome name: type Type` and its steps"
 	case "`node`, `timeout` or `retry`":
 		return "settings share one line: `node n, timeout 30s, retry 2 every 10s`"
 	case "`visits`":

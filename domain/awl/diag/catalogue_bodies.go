@@ -63,7 +63,7 @@ func bodyCodes() []Entry {
 		{
 			"AWL6012", Error, "a call pins `node` and `timeout` of an action",
 			"{what} cannot be set here",
-			"the first offending setting", "set it on the declaration",
+			"the first offending setting", "write it in the line of settings below the `action` that is called",
 		},
 		{
 			"AWL6013", Error, "1 to 100 retries, rising backoff",

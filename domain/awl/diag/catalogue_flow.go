@@ -123,7 +123,7 @@ func flowCodes() []Entry {
 		{
 			"AWL5004", Error, "exhaustion is named",
 			"step `{step}` loops and has no clauses; an exhausted loop would look like a finished one",
-			"`loop`", "add clauses for both ends",
+			"`loop`", "add clauses for both ends: `outcome ended: when <the condition of until>, route …` and `outcome gave_up: otherwise, route …`",
 		},
 		{
 			"AWL5005", Error, "loops end through `until` and `max`",
@@ -153,12 +153,12 @@ func flowCodes() []Entry {
 		{
 			"AWL5010", Error, "an opener is alone in its step",
 			"`{verb}` is the only content of its step",
-			"the verb", "move the rest to a step of its own",
+			"the verb", "leave it alone in its step: move the statements below it to a step of their own, and `collect` to the start of a third",
 		},
 		{
 			"AWL5011", Error, "a collect opens its step",
 			"`collect` is the first statement of its step",
-			"`collect`", "move it up",
+			"`collect`", "give it a step of its own, or move it to the start of this one",
 		},
 		{
 			"AWL5012", Error, "region statements stand in top-level steps",
@@ -188,7 +188,7 @@ func flowCodes() []Entry {
 		{
 			"AWL5017", Error, "what is collected is bound on every path",
 			"`{name}` is not bound on every path through the region",
-			"the collected name", "bind it on every path",
+			"the collected name", "bind it in every step that leads to the `collect`; where an item may fail, drop its `on failure` and write `collect {name}? -> slots`",
 		},
 		{
 			"AWL5018", Error, "failures are routed",
@@ -203,7 +203,7 @@ func flowCodes() []Entry {
 		{
 			"AWL5020", Error, "a collected branch ends in a value",
 			"the branch ends without a value",
-			"the name after `join`", "end the branch with a call or a chain",
+			"the name after `join`", "end the branch with a call or a chain that gives a value, or drop the arrow behind `join`",
 		},
 		{
 			"AWL5021", Error, "branches do not route",

@@ -33,7 +33,7 @@ func nameCodes() []Entry {
 		{
 			"AWL2006", Error, "names are bound",
 			"nothing binds `{name}` here",
-			"tok", "bind it first, or use {closest}",
+			"tok", "bind it first, as an `input`, a `const` or by `-> {name}`, or use {closest}",
 		},
 		{
 			"AWL2007", Error, "names are bound on every path",
@@ -53,7 +53,7 @@ func nameCodes() []Entry {
 		{
 			"AWL2010", Error, "calls are declared",
 			"no action, child or subflow is called `{name}`",
-			"tok", "declare it, or use {closest}",
+			"tok", "declare it, `action {name}(…) -> <Type>` below a `worker`; the only functions are `filter`, `map`, `sort`, `count`, `any` and `all`, or use {closest}",
 		},
 		{
 			"AWL2011", Error, "signals are declared",
@@ -118,7 +118,7 @@ func nameCodes() []Entry {
 		{
 			"AWL2023", Error, "`visits` is read in the clauses of a bounded step",
 			"`visits` is not available here",
-			"tok", "use it in the clauses of a step with `max … visits`",
+			"tok", "it is read in the clauses of a step that ends in `max <n> visits`, and nowhere else",
 		},
 		{
 			"AWL2024", Error, "consts are not cyclic",
@@ -148,7 +148,7 @@ func nameCodes() []Entry {
 		{
 			"AWL3001", Error, "values fit",
 			"{position} expects {expected}, found {found}",
-			"the value; the stage or target name in a chain", "pass {expected}",
+			"the value; the stage or target name in a chain", "pass {expected}; where a value has to be converted, an action does it",
 		},
 		{
 			"AWL3002", Error, "conditions are Bool",
@@ -163,7 +163,7 @@ func nameCodes() []Entry {
 		{
 			"AWL3004", Error, "`+` joins Strings or lists",
 			"`+` joins two Strings or two lists of one type, found {left} and {right}",
-			"the operator", "compute numbers in an action",
+			"the operator", "an action computes and converts: declare one, and bind its result",
 		},
 		{
 			"AWL3005", Error, "`is empty` asks lists, `is present` asks optionals",
@@ -173,7 +173,7 @@ func nameCodes() []Entry {
 		{
 			"AWL3006", Error, "absent values are tested first",
 			"`{path}` may be absent",
-			"the accessor or value that is read", "guard it: `when {path} is present`",
+			"the accessor or value that is read", "guard it: `when {path} is present` in a clause of this step, or of one before it; read it behind that clause only",
 		},
 		{
 			"AWL3007", Error, "only records have fields",
@@ -234,7 +234,7 @@ func nameCodes() []Entry {
 		{
 			"AWL3018", Error, "durations stand in duration positions",
 			"a duration is not a value here; `{name}` is not a duration",
-			"tok", "pass seconds as an Int, or use a duration const",
+			"tok", "pass the seconds as an Int, such as `30`; write `30s`, or declare `const pause = 30s` and write `pause`: an input or a result is no duration",
 		},
 		{
 			"AWL3019", Error, "records do not contain themselves",

@@ -73,7 +73,7 @@ func textCodes() []Entry {
 		{
 			"AWL0014", Error, "`.` is followed by a field name",
 			"expected a field name after `.`",
-			"the dot", "write `.field` without a space",
+			"the dot", "write `.field` without a space; the item itself has no name: of plain values, an action chooses",
 		},
 		{
 			"AWL1001", Error, "the document starts with narration",
@@ -223,7 +223,7 @@ func textCodes() []Entry {
 		{
 			"AWL1030", Error, "a loop threads one value",
 			"a loop reads `loop <name> = <seed> [counting <name>]`",
-			"tok in place of `=`; `counting` when its name is missing", "add the seed or the counter name",
+			"tok in place of `=`; `counting` when its name is missing", "write `loop state = <first value>`, and behind it `counting n` where the passes are counted",
 		},
 		{
 			"AWL1031", Error, "comparisons do not chain; `=` does not compare",

@@ -58,16 +58,17 @@ func TestNewFillsMessageAndHint(t *testing.T) {
 		pairs         []string
 		message, hint string
 	}{
-		{"AWL2006", []string{"name", "mising", "closest", "missing"}, "nothing binds `mising` here", "bind it first, or use `missing`"},
-		{"AWL2006", []string{"name", "mising", "closest", "`missing`"}, "nothing binds `mising` here", "bind it first, or use `missing`"},
-		{"AWL2006", []string{"name", "x", "closest", ""}, "nothing binds `x` here", "bind it first"},
-		{"AWL2006", []string{"name", "{name}{closest}"}, "nothing binds `{name}{closest}` here", "bind it first"},
+		{"AWL2006", []string{"name", "mising", "closest", "missing"}, "nothing binds `mising` here", "bind it first, as an `input`, a `const` or by `-> mising`, or use `missing`"},
+		{"AWL2006", []string{"name", "mising", "closest", "`missing`"}, "nothing binds `mising` here", "bind it first, as an `input`, a `const` or by `-> mising`, or use `missing`"},
+		{"AWL2006", []string{"name", "x", "closest", ""}, "nothing binds `x` here", "bind it first, as an `input`, a `const` or by `-> x`"},
+		{"AWL2006", []string{"name", "{name}{closest}"}, "nothing binds `{name}{closest}` here", "bind it first, as an `input`, a `const` or by `-> {name}{closest}`"},
 		{"AWL6003", nil, "`{{` opens no valid hole", "write `{{name}}`"},
 		{"AWL6018", nil, "`cwd` starts with `/` or `{workspace_root}`", "start it with `{workspace_root}/`"},
 		{"AWL0008", []string{"c", "q"}, "`\\q` is not an escape", "use `\\\"` `\\\\` `\\n` `\\t` `\\r` `\\uXXXX`, or a raw string"},
 		{"AWL1008", []string{"found", "`x`"}, "an outcome reads `outcome <name>: type <Type>, route success|failure`, found `x`", "add the missing part"},
-		{"AWL3018", nil, "a duration is not a value here", "pass seconds as an Int, or use a duration const"},
-		{"AWL3018", []string{"name", "n"}, "`n` is not a duration", "pass seconds as an Int, or use a duration const"},
+		{"AWL3018", nil, "a duration is not a value here", "pass the seconds as an Int, such as `30`"},
+		{"AWL3018", []string{"name", "n"}, "`n` is not a duration", "write `30s`, or declare `const pause = 30s` and write `pause`: an input or a result is no duration"},
+		{"AWL2006", []string{"name", "x", "closest", "y", "hint", "ask {name}"}, "nothing binds `x` here", "ask {name}"},
 	}
 	for _, tt := range tests {
 		d := diag.New(tt.code, span(1, 1, 1), tt.pairs...)

@@ -16,10 +16,14 @@ func (f Fix) Title(src []byte) string {
 	old, ok := f.old(src)
 	lines := wholeLines(f.Text)
 	switch {
+	case ok && f.moves(old) != "":
+		return f.moves(old)
 	case ok && old == "" && lines > 0:
 		return fmt.Sprintf("insert %s %s at %s", plural(lines, "line"), quote(strings.Trim(f.Text, "\n")), at)
 	case ok && old == "" || !ok && f.Span.Start == f.Span.End:
 		return fmt.Sprintf("insert %s at %s", quote(f.Text), at)
+	case ok && strings.HasPrefix(old, "\n") && strings.TrimSpace(old) == "":
+		return fmt.Sprintf("write %s and line %d behind line %d", quote(f.Text), f.Span.End.Line, f.Span.Start.Line)
 	case ok && strings.TrimSpace(old) == "" && f.Span.Start.Column == 1 && f.Text == "":
 		return fmt.Sprintf("move line %d to the left edge", f.Span.Start.Line)
 	case ok && strings.TrimSpace(old) == "" && f.Span.Start.Column == 1:
@@ -44,6 +48,35 @@ func (f Fix) old(src []byte) (string, bool) {
 		return "", false
 	}
 	return string(src[from:to]), true
+}
+
+// moves says which lines a fix moves: those at the end of the old text that stand at the start of the new one, or the other
+// way round. It is empty when the fix does anything else.
+func (f Fix) moves(old string) string {
+	at := map[string]int{} // the place of a line in the old text
+	before := f.Span.Start.Line
+	var was, now []string
+	for i, line := range strings.Split(old, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			was = append(was, line)
+			at[line] = before + i
+		}
+	}
+	for line := range strings.SplitSeq(f.Text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			now = append(now, line)
+		}
+	}
+	last := len(was) - 1
+	switch {
+	case last < 1 || len(now) != len(was) || len(at) != len(was):
+		return ""
+	case now[0] == was[last] && slices.Equal(now[1:], was[:last]):
+		return fmt.Sprintf("move line %d above line %d", at[was[last]], at[was[0]])
+	case now[last] == was[0] && slices.Equal(now[:last], was[1:]):
+		return fmt.Sprintf("move line %d below line %d", at[was[0]], at[was[last]])
+	}
+	return ""
 }
 
 // wholeLines is how many lines a text adds, 0 when it adds a part of one.

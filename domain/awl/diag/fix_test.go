@@ -45,6 +45,33 @@ func TestAFixSaysWhatItDoes(t *testing.T) {
 	}
 }
 
+// Whoever mends by hand reads which line goes where, not two texts of many lines.
+func TestTheTitleOfAMoveNamesTheLines(t *testing.T) {
+	t.Parallel()
+	src := "a\n  on failure\n    route c\n\n  route b\nd\n"
+	for text, want := range map[string]string{
+		"  route b\n  on failure\n    route c": "move line 5 above line 2",
+		"    route c\n  route b\n  on failure": "move line 2 below line 5",
+		"  route b\n  on failure\n    route x": "replace `on failure ⏎     route c ⏎   route b` by `route b ⏎   on failure ⏎     route x` at 2:1",
+		"  on failure\n  route b":              "replace `on failure ⏎     route c ⏎   route b` by `on failure ⏎   route b` at 2:1",
+	} {
+		at := find(t, src, "  on failure\n    route c\n\n  route b")
+		if got := (diag.Fix{Span: at, Text: text}).Title([]byte(src)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTheTitleOfAJoinNamesTheLines(t *testing.T) {
+	t.Parallel()
+	src := "a\n    timeout 1s\n    retry\n"
+	at := find(t, src, "\n    retry")
+	at.End.Offset, at.End.Line = at.End.Offset-len("retry"), 3
+	if got := (diag.Fix{Span: at, Text: ", "}).Title([]byte(src)); got != "write `,` and line 3 behind line 2" {
+		t.Error(got)
+	}
+}
+
 func TestAdviceNamesTheFix(t *testing.T) {
 	t.Parallel()
 	src := "route don(1)"

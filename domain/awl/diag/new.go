@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -9,7 +10,8 @@ import (
 // `{name}` parts of the catalogue's message and hint. An alternative of the hint ("…, or use {closest}") whose
 // placeholder has no value, or an empty one, is left out. The value of `closest` is put in backticks. The hints of AWL1005
 // and AWL1010 show the construct that their pairs speak of.
-// AWL3018 says "a duration is not a value here", or, given a `name`, that the name is no duration.
+// AWL3018 says "a duration is not a value here", or, given a `name`, that the name is no duration. A value called `hint`
+// takes the place of all of these hints: the one who reports knows the mistake better.
 // A code that the catalogue does not hold, and a name without a value, are mistakes of the program: New panics.
 func New(code string, span Span, pairs ...string) Diagnostic {
 	e, ok := Lookup(code)
@@ -17,20 +19,20 @@ func New(code string, span Span, pairs ...string) Diagnostic {
 		panic(fmt.Sprintf("diag: %s is no code of the catalogue, or its placeholders do not pair up", code))
 	}
 	v := values(pairs)
-	message, _ := v.fill(v.variant(e))
-	hint := advice(code, v)
+	message, _ := v.fill(v.variant(code, e.Message))
+	hint := cmp.Or(v.get("hint"), advice(code, v))
 	if hint == "" {
-		hint = v.hint(e.Hint)
+		hint = v.hint(v.variant(code, e.Hint))
 	}
 	return Diagnostic{Severity: e.Severity, Code: code, Message: message, Span: span, Hint: hint}
 }
 
-// variant picks the half of AWL3018, the one message with two, that is meant: the second speaks of a name.
-func (v values) variant(e Entry) string {
-	first, second, ok := strings.Cut(e.Message, "; ")
+// variant picks the half of AWL3018, the one entry with two, that is meant: the second speaks of a name.
+func (v values) variant(code, template string) string {
+	first, second, ok := strings.Cut(template, "; ")
 	switch {
-	case e.Code != "AWL3018" || !ok:
-		return e.Message
+	case code != "AWL3018" || !ok:
+		return template
 	case v.get("name") == "":
 		return first
 	default:

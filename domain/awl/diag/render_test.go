@@ -32,7 +32,7 @@ func TestRenderShowsTheSourceLine(t *testing.T) {
 		"w.awl:3:16: error[AWL2006]: nothing binds `missing` here",
 		"   3 |  route done(é: missing)",
 		"     |                ^^^^^^^",
-		"  hint: bind it first, or use `missed`",
+		"  hint: bind it first, as an `input`, a `const` or by `-> missing`, or use `missed`",
 		"  fix: replace `missing` by `missed` at 3:16",
 		"",
 	}, "\n")

@@ -14,7 +14,7 @@ func documentWords() []word {
 		},
 		{
 			"input", "a value that a run starts with",
-			"`input <name>: <Type>`. Every input is a name that all steps can read. A `?` behind the type makes it one that may be left out.",
+			"`input <name>: <Type>`. Every input is a name that all steps can read. A `?` behind the type makes it one that may be left out; there are no defaults.",
 			"item", "hello",
 		},
 		{
@@ -39,7 +39,7 @@ func documentWords() []word {
 		},
 		{
 			"timeout", "bounds a workflow, an attempt or a wait",
-			"In the header the time that the whole run may take (default 1h). On an action, or below a call, the time of one attempt; without it an attempt is unbounded. Behind `wait <signal>` how long to wait: the bound name is absent when the time ran out.",
+			"In the header the time that the whole run may take, its waits included (default 1h). On an action, or below a call, the time of one attempt; without it an attempt is unbounded. Behind `wait <signal>` how long to wait: the bound name is absent when the time ran out. A duration is a literal or a const, and never an input or a result.",
 			"item setting wait", "approval",
 		},
 		{

@@ -27,7 +27,7 @@ func flowWords() []word {
 		{"else", "another spelling of `otherwise`", "Read in a clause, and printed as `otherwise`.", "guard", "tolerated"},
 		{
 			"on", "opens the block of a failed step",
-			"`on failure`, below the statements of a step: the block runs when the step fails, sees what was bound before the step, and ends in a route. A failure without it fails the flow around.",
+			"`on failure`, below the statements of a step: the block runs when the step fails, sees what was bound before the step but not the reason, and ends in a route. A failure without it fails the flow around.",
 			"on_failure", "compensation",
 		},
 		{

@@ -39,14 +39,14 @@ func operationWords() []word {
 		{"node", "where an action runs", "`node <name>` asks for a worker of that node. It is a setting of an action or a call, and has no effect on an action with a body.", "setting", "retry"},
 		{
 			"retry", "tries again after a failure",
-			"`retry 2 every 10s` allows two retries, ten seconds apart; `retry 5 backoff 1s..1m` doubles the pause from one second to at most one minute. It stands on the declaration of the action. Without it there is one attempt.",
+			"`retry 2 every 10s` allows two retries, ten seconds apart; `retry 5 backoff 1s..1m` doubles the pause from one second to at most one minute. The number is a literal. It stands on the declaration of the action. Without it there is one attempt.",
 			"setting", "retry",
 		},
 		{"every", "the pause of `retry`", "`retry <n> every <duration>`.", "setting", "retry"},
 		{"backoff", "the growing pause of `retry`", "`retry <n> backoff <least>..<most>`: the pause doubles with each retry.", "setting", "retry"},
 		{
 			"child", "another workflow",
-			"`child <name>(<params>) -> <Type>` declares a workflow that is deployed on its own: the parameters are its inputs, the type fits a payload of its successes. Called, it is waited for, and its failure fails the step.",
+			"`child <name>(<params>) -> <Type>` declares a workflow that is deployed on its own: the parameters are its inputs, the type fits a payload of its successes. Called, it is waited for, and its failure fails the step. It has no settings: its time limit is the `timeout` in the header of its own document.",
 			"child", "children",
 		},
 		{"spawn", "starts a child and goes on", "`spawn <child>(<args>)`: nothing is waited for, and the child outlives the run.", "spawn", "children"},

@@ -98,6 +98,8 @@ func (p *proposer) grammatical() {
 			p.add(rankNamed, p.from, p.from, name)
 		}
 	case "AWL1005":
+		p.joined()
+		p.negated()
 		if strings.Contains(p.d.Message, "`lines` or `json`") {
 			for n, word := range []string{"text", "lines", "json"} {
 				p.insert(rankSaid+n, p.i, word)
@@ -106,6 +108,8 @@ func (p *proposer) grammatical() {
 	case "AWL1025":
 		at := p.end()
 		p.add(rankSaid, at, at, " visits")
+	case "AWL1027":
+		p.misplaced()
 	case "AWL1029":
 		from := p.from
 		for from > 0 && p.src[from-1] == ' ' {

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"slices"
 	"strings"
 
 	"aion/domain/awl/diag"
@@ -161,11 +162,24 @@ func (p *proposer) indent(n int) {
 	if width == len(text) {
 		return
 	}
+	under := p.unread(n)
 	for _, by := range []int{2, -2, 1, -1, 4, -4} {
-		if w := width + by; w >= 0 && w%2 == 0 {
+		if w := width + by; w >= 0 && w%2 == 0 && (by < 0 || !under) {
 			p.add(rankExpected, from, from+width, strings.Repeat(" ", w))
 		}
 	}
+}
+
+// unread says whether the line of code above line n was not understood. A block below such a line is not read either, and
+// whatever is wrong in it would only be hidden.
+func (p *proposer) unread(n int) bool {
+	for n--; n > 0; n-- {
+		from, to := p.line(n)
+		if text := strings.TrimSpace(p.src[from:to]); text != "" && !strings.HasPrefix(text, "//") {
+			break
+		}
+	}
+	return slices.ContainsFunc(p.ds, func(d diag.Diagnostic) bool { return d.Span.Start.Line == n && ofText(d) })
 }
 
 // ticks are the parts of a text that stand in backticks.

@@ -69,6 +69,28 @@ func TestAnAmbiguousRepairIsNotOffered(t *testing.T) {
 	}
 }
 
+// A repair that reads well to the checker and means something else is worse than none.
+func TestARepairKeepsWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	clauses := func(guard string) string {
+		return "type R { o: Int?, xs: [Int] }\n\nworker k\n  action r() -> R\n\nstep a\n  r() -> v\n\n  outcome x: when " + guard + ", route done(n)\n  outcome y: otherwise, route done(1)\n"
+	}
+	for body, want := range map[string]string{
+		clauses("v.o is not present"):                "replace `not present` by `absent` at 15:26",
+		clauses("v.o is not absent"):                 "replace `not absent` by `present` at 15:26",
+		clauses("v.xs is not empty"):                 "replace `v.xs is not empty` by `not v.xs is empty` at 15:19",
+		clauses("n is not 4"):                        "replace `is not` by `!=` at 15:21",
+		"step a\n  n - 1 -> m\n  route done(m)\n":    "",
+		"step a\n  n.length -> m\n  route done(n)\n": "",
+		"worker k\n  action f() -> Int\n    timeout 3s\n    retry 2 every 1s\n\nstep a\n  f() -> m\n  route done(m)\n":       "write `,` and line 10 behind line 9",
+		"worker k\n  action f() -> Int\n    run \"x\" capture json\n    timeout 3s\n\nstep a\n  f() -> m\n  route done(m)\n": "move line 10 above line 9",
+	} {
+		if got := strings.Join(repairs(opening+body), "; "); got != want {
+			t.Errorf("%q: %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestRepairsDoNotChangeFromRunToRun(t *testing.T) {
 	t.Parallel()
 	src := opening + "step a\n  outcome x: wen ok, route done(n)\n  outcome y: oterwise, route b\n\nstep b\n  slep 1s\n  route done(n\n"

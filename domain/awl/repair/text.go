@@ -128,7 +128,9 @@ func otherWord(w string) []string {
 // otherMark is what a mark of another language is in AWL.
 func otherMark(m string) []string {
 	switch m {
-	case "=>", "→", "⇒", "-", ">", "=", "~", "<-":
+	case "-":
+		return []string{"->"}
+	case "=>", "→", "⇒", ">", "=", "~", "<-":
 		return []string{"->", "==", "=", ":"}
 	case "&&", "&":
 		return []string{"and"}

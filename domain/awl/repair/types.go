@@ -28,7 +28,9 @@ func (p *proposer) ofTypes() {
 	case "AWL3006":
 		p.guard()
 	case "AWL3007", "AWL3008":
-		p.add(rankSaid, p.from, p.to, "")
+		if !strings.Contains(p.d.Hint, "computes it") && !strings.Contains(p.d.Hint, "counts a list") { // more is meant than the value
+			p.add(rankSaid, p.from, p.to, "")
+		}
 		for i := p.i; i <= p.i+1; i++ { // the index, with its brackets
 			if p.tok(i).text == "]" {
 				p.add(rankSaid, p.tok(i-2).from, p.tok(i).to, "")

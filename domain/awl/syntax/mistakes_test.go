@@ -214,7 +214,8 @@ func TestMessagesNameWhatIsWrong(t *testing.T) {
 		"arguments are named: write `count: n + 1` | name the argument",
 		"arguments are named: write `left: 3` | name the argument",
 		"a spawned child has no result here | drop `-> k`, or call the child to wait for it",
-		"arguments are named: write `<name>: 1` | name the argument",
+		"arguments are named: write `<name>: 1` | nothing is declared as `kid`, and there are no functions: declare it, " +
+			"`action kid(x: String) -> String` below a `worker`, and name its arguments",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

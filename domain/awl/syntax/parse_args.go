@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"aion/domain/awl/diag"
@@ -86,12 +87,19 @@ func (p *parser) reportPositional() {
 	}
 	names := p.parameterNames()
 	for _, a := range p.positional {
-		param := "<name>"
+		param, hint := "<name>", ""
 		if list := names[a.owner]; a.index < len(list) {
 			param = list[a.index]
+		} else if _, declared := names[a.owner]; !declared && !p.nameUse(a.owner).called && !startsUpper(a.owner) && !p.isStep(a.owner) {
+			hint = undeclaredHint(a.owner)
 		}
-		p.found.report("AWL1011", a.at, "param", param, "value", p.excerpt(a.at))
+		p.found.report("AWL1011", a.at, "param", param, "value", p.excerpt(a.at), "hint", hint)
 	}
+}
+
+// isStep says whether a step has been read that is called so.
+func (p *parser) isStep(name string) bool {
+	return slices.ContainsFunc(p.ranges, func(r stepRange) bool { return r.step.Name.Name == name })
 }
 
 // parameterNames gives what each action, child, subflow, record type and record outcome takes, in order.

@@ -12,6 +12,9 @@ func (p *parser) fork() Stmt {
 			f.Sequential = true
 			p.next()
 		}
+		if !p.bad && p.tok.kind == word {
+			p.expected("end of line", forkHint)
+		}
 	}
 	understood := p.endLine(&f.Trivia)
 	if !p.statements(&f.Body, &f.BodyTrailing, "inside a fork") && understood {
@@ -26,8 +29,14 @@ func (p *parser) fork() Stmt {
 	}
 	f.JoinTrivia = p.begin()
 	f.Join = p.next().span
-	if p.tok.kind == arrow {
+	switch {
+	case p.tok.kind == arrow:
 		f.Bind = p.bind()
+		if !p.bad && p.tok.kind == comma {
+			p.expected("end of line", namedHint)
+		}
+	case p.tok.kind == word && !p.bad:
+		p.expected("`->` or end of line", joinHint)
 	}
 	f.Span = p.since(f.Span.Start)
 	if !p.leaf(&f.JoinTrivia) || !understood {
@@ -40,6 +49,9 @@ func (p *parser) fork() Stmt {
 func (p *parser) loop() Stmt {
 	l := &Loop{Node: p.node()}
 	keyword := p.next().span
+	if p.tok.is("counting") {
+		p.fail("AWL1030", p.tok.span, "hint", loopHint)
+	}
 	l.Name = p.name("a loop value")
 	p.loopSeed(l)
 	understood := p.endLine(&l.Trivia)
@@ -111,7 +123,7 @@ func (b *loopBody) line() {
 		}
 		if b.closing != "" && !b.reported {
 			b.reported = true
-			p.soft("AWL1017", at, "what", b.closing)
+			p.soft("AWL1017", at, "what", b.closing, "hint", "the statements of a loop come first: move it above `until` and `max`")
 		}
 		l.Body = append(l.Body, s)
 	}

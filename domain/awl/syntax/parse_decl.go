@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // declaration reads one declaration of the top level.
 func (p *parser) declaration() {
 	d := p.doc
@@ -80,6 +82,8 @@ func (p *parser) notTopLevel() {
 	where := "at the top level"
 	switch w := p.tok.text; {
 	case p.foreignWord():
+	case w == "timeout" && p.afterChild():
+		p.notHere(where, "the child's own document", childHint)
 	case w == "input", w == "signal", w == "outcome", w == "timeout":
 		p.notHere(where, "the block under `workflow`")
 	case w == "action":
@@ -92,9 +96,25 @@ func (p *parser) notTopLevel() {
 	p.drop()
 }
 
-// notHere is the hard error AWL1027 at the token at hand.
-func (p *parser) notHere(where, rightPlace string) {
-	p.fail("AWL1027", p.tok.span, "what", p.tok.text, "where", where, "right_place", rightPlace)
+// notHere is the hard error AWL1027 at the token at hand, with a hint of its own where one is given.
+func (p *parser) notHere(where, rightPlace string, hint ...string) {
+	p.fail("AWL1027", p.tok.span, "what", p.tok.text, "where", where, "right_place", rightPlace, "hint", strings.Join(hint, ""))
+}
+
+// refuseBlock reports the first line of a block that cannot stand here, and skips the block.
+func (p *parser) refuseBlock(where, rightPlace, hint string) {
+	p.notHere(where, rightPlace, hint)
+	p.bad = false
+	p.carry(p.list(p.drop))
+}
+
+// afterChild says whether the last declaration is a child.
+func (p *parser) afterChild() bool {
+	if len(p.doc.Order) == 0 {
+		return false
+	}
+	_, ok := p.doc.Order[len(p.doc.Order)-1].(*Child)
+	return ok
 }
 
 // const = docs "const" NAME "=" expr NL
@@ -119,8 +139,14 @@ func (p *parser) child() *Child {
 	c.Name = p.name("a child")
 	c.Params = p.params(false)
 	c.Result = p.result(c.Name)
+	if !p.bad && (p.tok.kind == comma || p.startsSetting()) {
+		p.expected("end of line", childHint)
+	}
 	if !p.endLine(&c.Trivia) {
 		p.skipBlock()
+	} else if p.tok.kind == indent && (setting(p.peek()) || p.peek().is("run") || p.peek().is("runs")) {
+		p.next()
+		p.refuseBlock("below a child", "the child's own document", childHint)
 	}
 	return c
 }

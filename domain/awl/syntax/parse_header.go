@@ -24,6 +24,7 @@ func (p *parser) item(h *Header) {
 		p.next()
 		i.Name = p.name("an input")
 		i.Type = p.typed(i.Name)
+		p.noDefault("an input", i.Name, i.Type, "end of line")
 		p.leaf(&i.Trivia)
 		if p.counts(i.Name) {
 			h.Inputs = append(h.Inputs, i)
@@ -33,6 +34,7 @@ func (p *parser) item(h *Header) {
 		p.next()
 		s.Name = p.name("a signal")
 		s.Type = p.typed(s.Name)
+		p.noDefault("a signal", s.Name, s.Type, "end of line")
 		p.leaf(&s.Trivia)
 		if p.counts(s.Name) {
 			h.Signals = append(h.Signals, s)

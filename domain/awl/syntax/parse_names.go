@@ -88,7 +88,9 @@ func (p *parser) params(names bool) []*Param {
 		if p.bad {
 			break
 		}
-		list = append(list, &Param{Name: n, Type: p.typed(n)})
+		param := &Param{Name: n, Type: p.typed(n)}
+		p.noDefault("a parameter", n, param.Type, "`,` or `)`")
+		list = append(list, param)
 		if p.bad || !p.accept(comma) {
 			break
 		}
@@ -105,7 +107,11 @@ func (p *parser) typed(n Ident) *TypeRef {
 	if !p.accept(colon) || !p.startsType() {
 		if p.tok.kind != lbrace {
 			if !p.silent() {
-				p.soft("AWL1007", n.Span, "name", n.Name)
+				hint := ""
+				if p.tok.kind == assign {
+					hint = "write `" + n.Name + ": <Type>`; there is no default value here"
+				}
+				p.soft("AWL1007", n.Span, "name", n.Name, "hint", hint)
 			}
 			p.bad = p.bad || p.tok.kind != comma && p.tok.kind != rparen && p.tok.kind != rbrace && p.tok.kind != newline
 			return nil

@@ -18,7 +18,12 @@ func (p *parser) pipe() Stmt {
 	}
 	if !p.bad && n.Bind == nil && n.Route == nil {
 		if p.tok.kind == newline {
-			p.fail("AWL1012", first.span)
+			hint := ""
+			switch first.text {
+			case "try", "catch", "except", "finally":
+				hint = tryHint
+			}
+			p.fail("AWL1012", first.span, "hint", hint)
 		} else {
 			p.expected("`|>` or `->`")
 		}

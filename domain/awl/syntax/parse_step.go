@@ -18,6 +18,9 @@ func (p *parser) step() *Step {
 			}
 		}
 	}
+	if !p.bad && (p.tok.kind == lparen || p.tok.kind == arrow) {
+		p.expected("end of line", stepHint)
+	}
 	p.endLine(&s.Trivia)
 	p.steps++
 	kept := s.Name.Name != "" && p.steps <= MaxSteps
@@ -68,7 +71,7 @@ func (p *parser) stepBody(s *Step) {
 			}
 			if closing != "" && !reported {
 				reported = true
-				p.soft("AWL1017", at, "what", closing)
+				p.soft("AWL1017", at, "what", closing, "hint", followsHint(st, closing))
 			}
 			s.Body = append(s.Body, st)
 		}
@@ -83,6 +86,7 @@ func (p *parser) handler(s *Step) {
 	if s.Handler != nil {
 		p.soft("AWL1019", h.Keyword, "part", "on failure")
 	}
+	p.handlerLine()
 	understood := p.endLine(&h.Trivia)
 	opened := p.statements(&h.Body, &h.Trailing, "inside `on failure`")
 	if understood && !opened {
@@ -90,6 +94,17 @@ func (p *parser) handler(s *Step) {
 	}
 	if s.Handler == nil {
 		s.Handler = h
+	}
+}
+
+// handlerLine refuses what stands behind `on failure`: the block below it is read all the same.
+func (p *parser) handlerLine() {
+	switch {
+	case p.bad:
+	case p.tok.kind == word && !reserved(p.tok.text):
+		p.expected("end of line", reasonHint)
+	case p.tok.kind == word || p.tok.kind == comma:
+		p.expected("end of line", handlerHint)
 	}
 }
 

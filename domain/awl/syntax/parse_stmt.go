@@ -61,7 +61,7 @@ func (p *parser) misplaced() bool {
 	case w == "max":
 		p.notHere(p.where, "the end of a step or a loop")
 	case w == "on", w == "outcome":
-		p.notHere(p.where, "the end of a step")
+		p.notHere(p.where, "the end of a step", misplacedHint(w, p.where))
 	case w == "input", w == "signal":
 		p.notHere(p.where, "the block under `workflow`")
 	case w == "action":
@@ -69,7 +69,7 @@ func (p *parser) misplaced() bool {
 	case declares(w) && w != "command", w == "workflow" && p.peek().kind == word:
 		p.notHere(p.where, "the top level")
 	case w == "when", w == "if", w == "otherwise", w == "else":
-		p.notHere(p.where, "an outcome clause")
+		p.notHere(p.where, "an outcome clause", misplacedHint(w, p.where))
 	default:
 		return false
 	}
@@ -102,6 +102,9 @@ func (p *parser) call() Stmt {
 	case p.tok.is("as"):
 		p.fail("AWL1010", p.tok.span, "found", "as", "replacement", "`"+c.Name.Name+"(arg: value) -> x`")
 	}
+	if !p.bad && (p.startsSetting() || p.tok.kind == comma) {
+		p.expected("end of line", callHint)
+	}
 	if !p.close(&c.Node) {
 		return nil
 	}
@@ -117,8 +120,14 @@ func setting(t *token) bool { return t.is("node") || t.is("timeout") || t.is("re
 func (p *parser) callSettings(c *Call) {
 	var trailing []Comment
 	p.block(&trailing, func() {
-		if c.Settings != nil || !p.startsSetting() {
-			p.expected("the next statement, two spaces to the left")
+		switch {
+		case c.Settings != nil && p.startsSetting():
+			p.expected("the next statement, two spaces to the left", sharedHint)
+			p.drop()
+			return
+		case c.Settings != nil || !p.startsSetting():
+			p.expected("the next statement, two spaces to the left", "only `timeout` and `node` stand below a call, on one line; what follows the call stands in "+
+				"the column of the call")
 			p.drop()
 			return
 		}
@@ -175,8 +184,15 @@ func (p *parser) wait() Stmt {
 	default:
 		p.expected("`->`")
 	}
+	if !p.bad && p.tok.is("timeout") {
+		p.expected("end of line", timed(w.Signal.Name, p.peek()))
+	}
 	if !p.close(&w.Node) {
 		return nil
+	}
+	if p.tok.kind == indent && p.peek().is("timeout") {
+		p.next()
+		p.refuseBlock("below a `wait`", "the line of the `wait`", timed(w.Signal.Name, p.peek()))
 	}
 	return w
 }
@@ -209,6 +225,9 @@ func (p *parser) route() Stmt {
 func (p *parser) collect() Stmt {
 	c := &Collect{Node: p.node()}
 	p.next()
+	if p.tok.kind != word {
+		p.expected("the name of what is collected", "write `collect x -> xs`: `x` is what the steps of the region bind for each item")
+	}
 	c.Name = p.name("a collected name")
 	if !p.bad {
 		c.Tolerant = p.accept(question)

@@ -201,6 +201,7 @@ func (p *parser) field() *Field {
 	f.Doc = p.docs()
 	f.Name = p.label("a field")
 	f.Type = p.typed(f.Name)
+	p.noDefault("a field", f.Name, f.Type, "`,` or `}`")
 	if !p.bad && !p.accept(comma) && p.tok.kind != rbrace && !p.tok.first {
 		p.expected("`,` or `}`")
 	}

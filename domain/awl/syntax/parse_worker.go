@@ -28,6 +28,9 @@ func (p *parser) action() *Action {
 	a.Name = p.name("an action")
 	a.Params = p.params(false)
 	a.Result = p.result(a.Name)
+	if !p.bad && (p.tok.kind == comma || p.startsSetting() || p.tok.is("run") || p.tok.is("runs")) {
+		p.expected("end of line", actionHint)
+	}
 	p.endLine(&a.Trivia)
 	p.block(&a.Trailing, func() {
 		switch {
@@ -56,7 +59,7 @@ func (p *parser) actionSettings(a *Action) {
 		p.drop()
 		return
 	case a.Settings != nil:
-		p.expected("`run`, `runs` or nothing: settings share one line, separated by `,`")
+		p.expected("`run`, `runs` or nothing: settings share one line, separated by `,`", sharedHint)
 		p.drop()
 		return
 	}
@@ -129,7 +132,11 @@ func (p *parser) setting(s *Settings) {
 func (p *parser) retry(keyword *token) *RetrySetting {
 	r := &RetrySetting{Keyword: keyword.span}
 	if p.tok.kind != integer {
-		p.fail("AWL1021", keyword.span, "key", "retry", "what", "a number of retries")
+		hint := ""
+		if p.tok.kind == word {
+			hint = retryHint
+		}
+		p.fail("AWL1021", keyword.span, "key", "retry", "what", "a number of retries", "hint", hint)
 		return nil
 	}
 	t := p.next()

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"strconv"
+	"strings"
 
 	"aion/domain/awl/diag"
 )
@@ -114,9 +115,9 @@ func (p *parser) fail(code string, at diag.Span, pairs ...string) {
 	p.bad = true
 }
 
-// expected is the hard error AWL1005 at the token at hand.
-func (p *parser) expected(what string) {
-	p.fail("AWL1005", p.tok.span, "expected", what, "found", p.tok.describe())
+// expected is the hard error AWL1005 at the token at hand, with a hint of its own where one is given.
+func (p *parser) expected(what string, hint ...string) {
+	p.fail("AWL1005", p.tok.span, "expected", what, "found", p.tok.describe(), "hint", strings.Join(hint, ""))
 }
 
 // soft reports an error after which reading goes on.
@@ -189,6 +190,10 @@ func (p *parser) unexpected() {
 		at := p.tok.span
 		p.fixed("AWL1005", at, diag.Fix{Span: at}, "expected", "end of line", "found", p.tok.describe())
 		p.next()
+		return
+	}
+	if p.tok.is("when") || p.tok.is("if") {
+		p.expected("end of line", guardHint)
 		return
 	}
 	p.expected("end of line")
