@@ -41,7 +41,7 @@ func (a *attempt) run(ctx context.Context) action.Verdict {
 			return *f
 		}
 	}
-	s, err := a.x.pool.get()
+	s, err := a.x.take()
 	if err != nil {
 		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
 	}
@@ -107,12 +107,15 @@ func (a *attempt) interrupted(ctx context.Context) {
 	}
 }
 
-func (a *attempt) started(leader processID) {
-	if err := a.record(leader); err != nil {
-		a.log.Warn("ledger entry not completed", "error", err)
+// started completes the ledger, unless the process is gone already, and lets the bound run from the first start.
+func (a *attempt) started(leader processID, at time.Time, ended bool) {
+	if !ended {
+		if err := a.record(leader); err != nil {
+			a.log.Warn("ledger entry not completed", "error", err)
+		}
 	}
 	if a.bound == nil && a.e.Bound > 0 {
-		a.bound = time.NewTimer(a.e.Bound)
+		a.bound = time.NewTimer(time.Until(at.Add(a.e.Bound)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,17 +34,28 @@ func findCgroups(limits Limits) (*cgroups, string) {
 		return nil, reason
 	}
 	c := &cgroups{dir: dir, limits: limits, controllers: map[string]bool{}}
-	probe := filepath.Join(dir, fmt.Sprintf("aion-probe-%d", os.Getpid()))
-	if err := os.Mkdir(probe, 0o700); err != nil {
-		return nil, "it is not delegated to this user"
-	}
-	_, err := os.Stat(filepath.Join(probe, "cgroup.kill"))
-	_ = unix.Rmdir(probe) // a leftover of its name is in nobody's way
-	if err != nil {
-		return nil, "this kernel has no cgroup.kill; Linux 5.14 or newer is needed"
+	if reason := c.unfit(); reason != "" {
+		return nil, reason
 	}
 	c.enable()
 	return c, ""
+}
+
+// unfit tries whether a command could be put into a cgroup below this one, and tells why not.
+func (c *cgroups) unfit() string {
+	probe, err := os.MkdirTemp(c.dir, "aion-probe-")
+	if err != nil {
+		return "it is not delegated to this user"
+	}
+	defer func() { _ = unix.Rmdir(probe) }() // nothing can be in it
+	if _, err := os.Stat(filepath.Join(probe, "cgroup.kill")); err != nil {
+		return "this kernel has no cgroup.kill; Linux 5.14 or newer is needed"
+	}
+	kind, err := os.ReadFile(filepath.Join(probe, "cgroup.type"))
+	if err != nil || strings.TrimSpace(string(kind)) != "domain" {
+		return "what is below it is threaded, because it has both processes and controllers for others; start the server in a cgroup of its own"
+	}
+	return ""
 }
 
 // ownCgroup finds the directory of this process in the cgroup v2 hierarchy.
@@ -76,21 +88,38 @@ func ownCgroup() (dir, reason string) {
 	return "", "no cgroup v2 hierarchy is mounted that shows this process"
 }
 
-// enable asks for the controllers that the limits need. A cgroup with processes of its own gives its leaves none, so this
-// process moves into a leaf first. What cannot be had is limited by prlimit instead.
+// enable asks for the controllers that the limits need. A cgroup with processes of its own gives its leaves none, or (pids)
+// ones that take no process, so this process moves into a leaf first. What cannot be had is limited by prlimit instead.
 func (c *cgroups) enable() {
-	for name, wanted := range map[string]bool{"pids": c.limits.Processes > 0, "memory": c.limits.MemoryBytes > 0} {
-		if !wanted {
-			continue
-		}
-		control := filepath.Join(c.dir, "cgroup.subtree_control")
-		err := os.WriteFile(control, []byte("+"+name), 0o600)
-		if errors.Is(err, unix.EBUSY) && c.moveSelf() == nil {
-			err = os.WriteFile(control, []byte("+"+name), 0o600)
-		}
-		have, readErr := os.ReadFile(control)
-		c.controllers[name] = err == nil && readErr == nil && bytes.Contains(have, []byte(name))
+	available, err := os.ReadFile(filepath.Join(c.dir, "cgroup.controllers"))
+	if err != nil {
+		return
 	}
+	for name, limit := range map[string]int64{"pids": c.limits.Processes, "memory": c.limits.MemoryBytes} {
+		if limit > 0 && slices.Contains(strings.Fields(string(available)), name) {
+			c.controllers[name] = true
+		}
+	}
+	if len(c.controllers) == 0 {
+		return
+	}
+	_ = c.moveSelf() // whether that was enough is seen below
+	for name := range c.controllers {
+		if !c.control("+" + name) {
+			delete(c.controllers, name)
+		}
+	}
+	if c.unfit() != "" { // other processes stayed
+		for name := range c.controllers {
+			c.control("-" + name)
+		}
+		clear(c.controllers)
+	}
+}
+
+// control changes what the leaves have, and reports whether that could be done.
+func (c *cgroups) control(change string) bool {
+	return os.WriteFile(filepath.Join(c.dir, "cgroup.subtree_control"), []byte(change), 0o600) == nil
 }
 
 func (c *cgroups) moveSelf() error {

@@ -1,11 +1,7 @@
 package shell
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"aion/adapters/shell/supervise"
 )
@@ -71,13 +67,7 @@ func runsOthers() []string {
 
 // Warnings are the settings that do less than they seem to.
 func (x *Executor) Warnings() []string {
-	var list []string
-	for _, program := range x.o.AllowedPrograms {
-		name := strings.TrimRight(filepath.Base(program), "0123456789.")
-		if slices.Contains(runsOthers(), name) {
-			list = append(list, fmt.Sprintf("actions.allowed_programs names %s, which runs any other program: the list keeps nothing out", program))
-		}
-	}
+	list := x.worldWarnings()
 	if x.o.Containment == ContainGroup {
 		list = append(list, "containment is partial: commands are held together by process groups, so a process that leaves its session and its "+
 			"parent escapes, commands outlive a server that is killed until the next one starts, and actions.limits do not hold")

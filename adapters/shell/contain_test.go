@@ -2,10 +2,12 @@ package shell_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,6 +127,45 @@ func TestASupervisorThatIsKilledLosesItsAttemptAndNothingElse(t *testing.T) {
 	}
 	if got := execute(t, x, run("echo healed", action.CaptureText)); got != `completed:"healed"` {
 		t.Errorf("got %s", got)
+	}
+	if c := x.Counts(); c.Escaped == 0 || c.Busy != 0 || c.Idle != 1 || c.Stuck != 0 || c.ContainmentFailures != 0 {
+		t.Errorf("counted %+v", c)
+	}
+}
+
+// actions 36, 38: what a killed supervisor leaves may stop whatever the same user runs, until it is killed itself; other
+// supervisors, with a command and without one, are let go on. (Who stops the server stops everything: only another user's
+// commands cannot.)
+//
+//nolint:paralleltest // see above
+func TestAnOrphanThatStopsOtherSupervisorsStopsNoOtherAttempt(t *testing.T) {
+	x := open(t)
+	supervisor := func(rec *recorder) string { return strings.Fields(rec.texts("command stdout")[0])[1] }
+	other := run(`sh -c 'trap "" TERM; sleep 300 & echo up $PPID; exec sleep 300'`)
+	stop, verdict, rec := start(t, x, other)
+	victims := supervisor(rec)
+	stopFirst, first, rec := start(t, x, run(`sh -c 'echo up $PPID; exec sleep 300'`))
+	victims += " " + supervisor(rec)
+	stopSecond, second, _ := start(t, x, run(`sh -c 'echo up; exec sleep 300'`))
+	stopFirst(ports.StopCancelled)
+	<-first
+	stopSecond(ports.StopCancelled)
+	<-second // its supervisor is the next one to be used, that of the first stays idle
+	e := run(`sh -c 'setsid sh -c "trap \"\" TERM; while :; do kill -STOP ` + victims + `; done" & echo up; kill -9 $PPID; sleep 300'`)
+	if got := execute(t, x, e); !strings.HasPrefix(got, "supervisor_lost lost:") {
+		t.Errorf("got %s", got)
+	}
+	if got := execute(t, x, run("echo idle", action.CaptureText)); got != `completed:"idle"` {
+		t.Errorf("the next command: %s", got)
+	}
+	stop(ports.StopCancelled)
+	if got := <-verdict; got != "dropped" {
+		t.Errorf("the other attempt: %s", got)
+	}
+	for _, e := range []ports.Execution{e, other} {
+		if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
 	}
 }
 
@@ -337,10 +378,45 @@ func TestTheBoundEndsAnAttemptWhateverItsExitCode(t *testing.T) {
 func TestTheBoundCoversAllLines(t *testing.T) {
 	t.Parallel()
 	x := open(t)
-	e := recipe(t, action.CaptureText, "true", "sleep 60", "true")
-	e.Bound = 300 * time.Millisecond
-	if got := execute(t, x, e); !strings.HasPrefix(got, "deadline_exceeded") {
-		t.Errorf("got %s", got)
+	for _, lines := range [][]string{
+		{"true", "sleep 60", "true"},
+		slices.Repeat([]string{"true"}, 5000), // each of them shorter than the news of its start
+	} {
+		e := recipe(t, action.CaptureText, lines...)
+		e.Bound = 300 * time.Millisecond
+		if got := execute(t, x, e); !strings.HasPrefix(got, "deadline_exceeded") {
+			t.Errorf("%d lines: got %s", len(lines), got)
+		}
+	}
+}
+
+// actions 40: the start of a leader in the ledger is the one that the kernel shows, however it came to be known.
+func TestTheLedgerNamesTheStartOfTheLeader(t *testing.T) {
+	t.Parallel()
+	var home string
+	x := open(t, func(o *shell.Options) { home = o.Home })
+	for range 20 {
+		stop, verdict, _ := start(t, x, run(`sh -c 'echo up; exec sleep 300'`))
+		var entry struct {
+			Leader struct {
+				Pid   int
+				Start uint64 `json:"start_ticks"`
+			}
+		}
+		eventually(t, "the ledger names the leader", func() bool {
+			files, _ := filepath.Glob(home + "/attempts/*.json")
+			for _, file := range files {
+				if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &entry) == nil && entry.Leader.Pid > 0 {
+					return true
+				}
+			}
+			return false
+		})
+		if p, ok := supervise.Find(entry.Leader.Pid); !ok || p.Start != entry.Leader.Start {
+			t.Errorf("the ledger says %+v, the kernel %+v", entry.Leader, p)
+		}
+		stop(ports.StopCancelled)
+		<-verdict
 	}
 }
 

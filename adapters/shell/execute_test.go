@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"aion/adapters/shell"
 	"aion/domain/action"
@@ -208,6 +209,10 @@ func TestACommandGetsThreeDescriptorsAndNoIgnoredSignal(t *testing.T) {
 	if got != `completed:["0022","0","512","700"]` {
 		t.Errorf("limits: %s", got)
 	}
+	// A supervisor's own threads may sleep late, its commands sleep as they would anywhere.
+	if got := execute(t, x, run("cat /proc/self/timerslack_ns", action.CaptureText)); got != `completed:"50000"` {
+		t.Errorf("timer slack: %s", got)
+	}
 }
 
 // actions 29, 57
@@ -332,6 +337,28 @@ func TestTheLargestArgumentsArrive(t *testing.T) {
 			action.Param{Name: "words", Kind: action.KindList})
 		if got := execute(t, x, e); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%d times %d: got %.80s", c.count, c.size, got)
+		}
+	}
+}
+
+// actions 11: the time of a start is that of the start, also when the news of it waits for that of the end.
+func TestTheTimeOfAStartIsNotThatOfTheCommand(t *testing.T) {
+	t.Parallel()
+	took := make(chan time.Duration, 2)
+	x := open(t, func(o *shell.Options) { o.Spawned = func(d time.Duration) { took <- d } })
+	for command, runs := range map[string]time.Duration{"true": 0, "sleep 1": time.Second} {
+		began := time.Now()
+		if got := execute(t, x, run(command)); !strings.HasPrefix(got, "completed:") {
+			t.Error(got)
+		}
+		whole := time.Since(began)
+		select {
+		case d := <-took:
+			if d <= 0 || d > whole-runs {
+				t.Errorf("%s took %s and is said to have started after %s", command, whole, d)
+			}
+		default:
+			t.Errorf("the start of %s was not told", command)
 		}
 	}
 }

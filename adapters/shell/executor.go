@@ -22,6 +22,7 @@ type Executor struct {
 	self     supervise.Process
 	boot     string
 	killed   atomic.Bool
+	counts   counters
 
 	noCgroups string // why there are none
 

@@ -5,8 +5,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 
 	"aion/adapters/shell/supervise"
 
@@ -43,7 +45,7 @@ func (p *pool) launch(slot *slot) (*supervisor, error) {
 	// thread of this process ends, and does nothing then.)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT}
 	err = p.registry.start(s, func() (int, error) {
-		if err := cmd.Start(); err != nil {
+		if err := unhurried(cmd.Start); err != nil {
 			return 0, err
 		}
 		return cmd.Process.Pid, nil
@@ -56,4 +58,24 @@ func (p *pool) launch(slot *slot) (*supervisor, error) {
 	s.process, _ = supervise.Find(s.pid) // it cannot be gone: serve reaps it
 	p.running.Go(func() { s.serve(cmd, p.registry) })
 	return s, nil
+}
+
+// monitorSlack is by how much the sleeps of a supervisor's own threads may be late.
+const monitorSlack = 10 * time.Millisecond
+
+// unhurried starts a process whose threads may sleep longer than they ask for. A supervisor's Go runtime has a thread that
+// looks, 50 times at 20 us, for something to do around every system call that blocks: that is half the price of a command.
+// The supervisor takes the slack back from the thread that works and forks.
+func unhurried(start func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
+		return start()
+	}
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(monitorSlack), 0, 0, 0); err != nil {
+		return start()
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(before), 0, 0, 0) }() // as it could be set
+	return start()
 }

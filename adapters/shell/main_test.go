@@ -29,6 +29,7 @@ import (
 // The test binary is server and supervisor as well: it starts itself again like the real one does.
 const (
 	serverMode = "__test_server"
+	contained  = "AION_TEST_CONTAINMENT"
 	repeat     = "AION_TEST_REPEAT" // how often a server runs each of its commands
 )
 
@@ -51,7 +52,9 @@ func TestMain(m *testing.M) {
 
 // server is a process with an executor that runs the given commands until it is killed.
 func server(home string, commands []string) int {
-	x, err := shell.New(options(home))
+	o := options(home)
+	o.Containment = os.Getenv(contained)
+	x, err := shell.New(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

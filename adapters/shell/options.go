@@ -34,7 +34,8 @@ type Options struct {
 	Containment     string // auto (also when empty), supervisor or group
 	RunAs           string // user[:group] of commands; empty: those of the server
 
-	Logger *slog.Logger
+	Logger  *slog.Logger
+	Spawned func(took time.Duration) // told how long it took from the order to a running program; may be nil, must not wait
 
 	user    *credential
 	scratch string

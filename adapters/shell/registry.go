@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aion/adapters/shell/supervise"
@@ -17,6 +18,8 @@ import (
 type registry struct {
 	mu   sync.Mutex // held over a start, so that a child is never seen before it is known
 	pids map[int]*supervisor
+
+	escaped atomic.Uint64 // that were reaped
 }
 
 // start starts a process and makes it known.
@@ -74,7 +77,9 @@ func (r *registry) sweep() int {
 			alive++
 			_ = supervise.Send(p, unix.SIGKILL) // who may not be killed is counted again by the next sweep
 		}
-		_, _ = unix.Wait4(p.Pid, nil, waitAll, nil) // not ended yet: the next sweep
+		if pid, _ := unix.Wait4(p.Pid, nil, waitAll, nil); pid == p.Pid { // not ended yet: the next sweep
+			r.escaped.Add(1)
+		}
 	}
 	for _, p := range supervise.Below(table, escaped...) {
 		alive++

@@ -16,7 +16,7 @@ import (
 type slot struct {
 	name  string
 	file  *os.File
-	wrote int    // bytes of the file, so that an entry is never followed by the rest of a longer one
+	text  []byte // of the file: as long as the longest so far, so that an entry is never followed by the rest of a longer one
 	dir   string // of the scratch directory
 	owner *credential
 	made  *mark // of the directory as it was made; nil: there is none
@@ -76,12 +76,13 @@ func (s *slot) clear(idle entry) error {
 // put replaces the text of the file in one call. It needs no sync, and no rename: it has to survive the process and not the
 // machine.
 func (s *slot) put(raw []byte) error {
-	s.wrote = max(s.wrote, (len(raw)/512+1)*512)
-	padded := make([]byte, s.wrote)
-	for i := copy(padded, raw); i < len(padded); i++ {
-		padded[i] = '\n'
+	if len(raw) >= len(s.text) {
+		s.text = make([]byte, (len(raw)/512+1)*512)
 	}
-	if _, err := s.file.WriteAt(padded, 0); err != nil {
+	for i := copy(s.text, raw); i < len(s.text); i++ {
+		s.text[i] = '\n'
+	}
+	if _, err := s.file.WriteAt(s.text, 0); err != nil {
 		return fmt.Errorf("write ledger entry: %w", err)
 	}
 	return nil

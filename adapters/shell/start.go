@@ -62,7 +62,7 @@ func (x *Executor) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, domain.Unavailable("ShuttingDown", "the server is shutting down", nil)
 	}
 	p := &Process{x: x, name: c.Name, began: time.Now().UTC(), ready: make(chan struct{}), over: make(chan struct{}), events: x.o.Logger.With("process", c.Name)}
-	if p.s, err = x.pool.get(); err != nil {
+	if p.s, err = x.take(); err != nil {
 		return nil, domain.Unavailable("ProgramNotStarted", err.Error(), err)
 	}
 	dir := c.Dir
@@ -157,10 +157,7 @@ func (p *Process) finish() {
 	}
 	p.x.release(p.s, p.end)
 	if !p.isUp {
-		// A start whose end came along with it is not told; what it wrote waits in the pipes.
-		if p.isUp = p.end.exit.ended; !p.isUp {
-			p.closePipes()
-		}
+		p.closePipes()
 		close(p.ready)
 	}
 	close(p.over)
@@ -185,9 +182,11 @@ func (p *Process) Wait() (code int, err error) {
 	return p.end.exit.Code, nil
 }
 
-func (p *Process) started(leader processID) {
-	if err := p.record(leader); err != nil {
-		p.events.Warn("ledger entry not completed", "error", err)
+func (p *Process) started(leader processID, _ time.Time, ended bool) {
+	if !ended {
+		if err := p.record(leader); err != nil {
+			p.events.Warn("ledger entry not completed", "error", err)
+		}
 	}
 	p.isUp = true
 	close(p.ready)

@@ -58,7 +58,7 @@ func (s *supervisor) serve(cmd *exec.Cmd, r *registry) {
 	defer close(s.done)
 	in := bufio.NewReader(s.conn)
 	for err := error(nil); err == nil; {
-		var came []supervise.Frame
+		came := make([]supervise.Frame, 0, 3) // what a short command comes to
 		for more := true; more && err == nil; more = in.Buffered() > 0 {
 			var f supervise.Frame
 			if f, err = supervise.Read(in); err == nil {

@@ -15,7 +15,8 @@ import (
 
 // watched is whoever has a process run: it is told what happens to it.
 type watched interface {
-	started(leader processID)
+	// started tells of the leader and of its start; ended says that the end came with the news.
+	started(leader processID, at time.Time, ended bool)
 	leftovers(n int)
 	stopping(cause ports.StopCause)
 	// bounded gives the time at which the process is stopped with cause deadline; nil: none.
@@ -31,6 +32,7 @@ type watching struct {
 	end *ending
 
 	done    <-chan struct{} // nil once the stop was seen or does not matter any more
+	ordered time.Time       // when the supervisor was told to run it
 	stopped bool
 	beat    *time.Ticker
 	killing time.Time // when the ladder should have killed; zero: the tree is not being stopped
@@ -50,6 +52,7 @@ func (x *Executor) frame(path string, argv, env []string, dir string) supervise.
 
 // follow sends the order with its descriptors, which it closes, and returns when the tree is empty or given up.
 func (w *watching) follow(ctx context.Context, f supervise.Frame, fds []int) {
+	w.ordered = time.Now()
 	err := w.s.send(f, fds...)
 	for _, fd := range fds {
 		_ = unix.Close(fd)
@@ -111,22 +114,29 @@ func (w *watching) tick(at time.Time) (givenUp bool) {
 	return at.After(w.killing.Add(w.x.o.KillWait))
 }
 
-// hearAll takes what came at once. A start that came with its end is not worth recording.
+// hearAll takes what came at once.
 func (w *watching) hearAll(came []supervise.Frame) (over bool) {
-	if len(came) > 1 && came[0].Kind == supervise.KindStarted && came[len(came)-1].Kind == supervise.KindEmpty {
-		came = came[1:]
-	}
+	ended := len(came) > 0 && came[len(came)-1].Kind == supervise.KindEmpty
 	for _, f := range came {
-		over = w.hear(f) || over
+		over = w.hear(f, ended) || over
 	}
 	return over
 }
 
-// hear takes one frame and reports whether the process and its tree are over.
-func (w *watching) hear(f supervise.Frame) (over bool) {
+// startedAt is when a program was started, by the clock of this process.
+func startedAt(f supervise.Frame) time.Time {
+	return time.Now().Add(-time.Duration(f.Ago) * time.Microsecond)
+}
+
+// hear takes one frame, with which the end came or did not, and reports whether the process and its tree are over.
+func (w *watching) hear(f supervise.Frame, ended bool) (over bool) {
 	switch f.Kind {
 	case supervise.KindStarted:
-		w.of.started(processID{f.Pid, f.Start})
+		at := startedAt(f)
+		if w.x.o.Spawned != nil {
+			w.x.o.Spawned(max(at.Sub(w.ordered), 1))
+		}
+		w.of.started(processID{f.Pid, f.Start}, at, ended)
 	case supervise.KindFailed:
 		failure := spawnFailure(w.end.exit.Program, failedError(f))
 		w.end.failure = &failure
@@ -192,6 +202,7 @@ func (w *watching) recover() {
 // release takes a supervisor back after its process has come to an end: for the next one, or for good when it is dead,
 // has a tree that does not end, or a cgroup that was killed: Linux kills what is started in one later, too.
 func (x *Executor) release(s *supervisor, end ending) {
+	x.counts.busy.Add(-1)
 	if err := s.slot.tidy(); err != nil && !end.stuck {
 		x.o.Logger.Warn("scratch directory not removed", "error", err)
 	}
@@ -203,6 +214,7 @@ func (x *Executor) release(s *supervisor, end ending) {
 		x.pool.dismiss(s, x.o.KillWait)
 		return
 	}
+	x.counts.failures.Add(1)
 	x.mu.Lock()
 	x.stuck[s] = end.left
 	x.mu.Unlock()

@@ -227,6 +227,64 @@ func TestWarningsNameWhatDoesLessThanItSeemsTo(t *testing.T) {
 	}
 }
 
+func TestALinkToAnInterpreterIsAnInterpreter(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Symlink("/bin/sh", filepath.Join(dir, "report")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "plain"), "#!/bin/true\n", 0o755)
+	x := open(t, func(o *shell.Options) {
+		o.AllowedPrograms, o.ProgramDirs = []string{"report", "plain", "absent"}, []string{dir}
+	})
+	if got := x.Warnings(); len(got) != 1 || !strings.Contains(got[0], "names report (/") {
+		t.Errorf("warnings %q", got)
+	}
+}
+
+func TestASecretThatIsTooShortToMaskIsNamed(t *testing.T) {
+	t.Parallel()
+	x := open(t, func(o *shell.Options) {
+		o.LookupEnv = func(name string) (string, bool) {
+			return map[string]string{"SHORT": "1234567", "LONG": "12345678"}[name], true
+		}
+		for _, name := range []string{"SHORT", "LONG"} {
+			o.Env = append(o.Env, shell.Grant{Name: name, FromEnv: name, Queues: []string{"q"}, Secret: true})
+		}
+	})
+	if got := strings.Join(x.Warnings(), ""); !strings.Contains(got, "the secret SHORT has fewer than 8 bytes") || strings.Contains(got, "LONG") || strings.Contains(got, "1234567") {
+		t.Errorf("warnings %q", got)
+	}
+}
+
+// A user that cannot come to the workspace root is named at the start, and so is a root that others can look into.
+func TestAWorkspaceRootThatCommandsCannotUseIsNamed(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	for _, dir := range []string{filepath.Dir(top), top} {
+		if err := os.Chmod(dir, 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	private, wide := mkdir(t, top+"/private"), mkdir(t, top+"/wide")
+	if err := os.Chmod(wide, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for root, want := range map[string]string{
+		top + "/new": "", top + "/absent/new": "/absent does not exist yet", private + "/new": "it cannot pass " + private + " (mode 0700)",
+		private: "belongs to another user", wide: "has mode 0755, so other users", "": "",
+	} {
+		x := asNobody(t, func(o *shell.Options) { o.WorkspaceRoot = root })
+		got := strings.Join(x.Warnings(), "\n")
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("root %s: %q", root, got)
+		}
+	}
+	if got := open(t, func(o *shell.Options) { o.WorkspaceRoot = private }).Warnings(); len(got) != 0 {
+		t.Errorf("the server's own user: %q", got)
+	}
+}
+
 // A directory that a command used is never the next one's.
 func TestEveryAttemptGetsAnEmptyDirectory(t *testing.T) {
 	t.Parallel()

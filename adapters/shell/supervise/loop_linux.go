@@ -17,7 +17,7 @@ const (
 	rescanEvery = 20 * time.Millisecond // what forked meanwhile is killed by the next round
 	// startedAfter is how long the news of a start may wait for that of the end: most commands are short, and each message
 	// wakes the server.
-	startedAfter = 2 * time.Millisecond
+	startedAfter = 10 * time.Millisecond
 )
 
 // supervisor runs one command at a time, on one goroutine.
@@ -133,6 +133,9 @@ func (s *supervisor) hear() {
 
 // tell sends what is to be told, behind the news that wait.
 func (s *supervisor) tell(frames ...Frame) {
+	if len(s.news) > 0 {
+		s.news[0].Ago = uint64(max(startedAfter-time.Until(s.tellAt), 0) / time.Microsecond)
+	}
 	if all := append(s.news, frames...); len(all) > 0 {
 		send(all...)
 	}

@@ -28,6 +28,7 @@ func Run() int {
 
 func run() error {
 	runtime.LockOSThread() // the main thread: the kernel prefers it for the signals of a process
+	runtime.GOMAXPROCS(1)  // one goroutine works: with more the runtime keeps looking for others that could
 	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
 		return fmt.Errorf("`%s` is started by the server only", Arg)
 	}
@@ -40,6 +41,9 @@ func run() error {
 		openFiles = n
 	}
 	if err := unblockSignals(); err != nil {
+		return err
+	}
+	if err := punctual(); err != nil {
 		return err
 	}
 	if err := restoreInternalSignals(); err != nil {

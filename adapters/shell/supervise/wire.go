@@ -39,6 +39,7 @@ type Frame struct {
 
 	Pid   int // started
 	Start uint64
+	Ago   uint64 // microseconds since then
 
 	Code      int // exited; 128+n for signal n
 	Signal    int
@@ -75,7 +76,7 @@ func Encode(f Frame) ([]byte, error) {
 	case KindRun:
 		b = f.appendRun(b)
 	case KindStarted:
-		b = appendNumbers(b, uint64(f.Pid), f.Start)
+		b = appendNumbers(b, uint64(f.Pid), f.Start, f.Ago)
 	case KindExited:
 		b = appendNumbers(b, uint64(f.Code), uint64(f.Signal), uint64(f.Leftovers))
 	case KindEmpty:
@@ -152,7 +153,7 @@ func decode(body []byte) (Frame, error) {
 	case KindRun:
 		d.run(&f)
 	case KindStarted:
-		f.Pid, f.Start = int(d.number()), d.number()
+		f.Pid, f.Start, f.Ago = int(d.number()), d.number(), d.number()
 	case KindExited:
 		f.Code, f.Signal, f.Leftovers = int(d.number()), int(d.number()), int(d.number())
 	case KindEmpty:

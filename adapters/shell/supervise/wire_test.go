@@ -15,7 +15,7 @@ func frames() []supervise.Frame {
 		{Kind: supervise.KindStop},
 		{Kind: supervise.KindKill},
 		{Kind: supervise.KindBye},
-		{Kind: supervise.KindStarted, Pid: 1 << 22, Start: 1 << 40},
+		{Kind: supervise.KindStarted, Pid: 1 << 22, Start: 1 << 40, Ago: 1 << 20},
 		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
 		{Kind: supervise.KindEmpty, Spent: true},
 		{Kind: supervise.KindFailed, Errno: 2, Text: "no such file \xff"},

@@ -1,0 +1,231 @@
+package shell_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"aion/adapters/shell"
+	"aion/adapters/shell/supervise"
+	"aion/domain/action"
+)
+
+// delegated is the directory below which this process may make cgroups; without one the test is skipped.
+func delegated(t *testing.T) string {
+	t.Helper()
+	x, err := shell.New(options(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, ok := strings.CutPrefix(x.Containment(), "supervisors and cgroups below ")
+	if !ok {
+		t.Skip("no delegated cgroup here: " + x.Containment())
+	}
+	return dir
+}
+
+// actions 39, 40, 41: a killed server, and a killed server whose supervisors died with it, by supervisors alone and with
+// cgroups. What leaves the tree of its parent is in its cgroup still.
+func TestKilledServersLeaveNothingInEveryKindOfContainment(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{shell.ContainAuto, shell.ContainSupervisor} {
+		for _, with := range []string{"server", "server and supervisors"} {
+			t.Run(kind+", "+with, func(t *testing.T) {
+				t.Parallel()
+				if kind == shell.ContainAuto {
+					delegated(t)
+				}
+				home := t.TempDir()
+				cmd := exec.Command(os.Args[0], serverMode, home, `sh -c 'trap "" TERM; (setsid sh -c "trap \"\" TERM; sleep 300" &); sleep 300'`)
+				cmd.Env, cmd.Stderr = append(os.Environ(), contained+"="+kind), os.Stderr
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the tree stands", func() bool { return len(holders(t, home)) >= 5 })
+				if with != "server" {
+					endSupervisors(t, cmd.Process)
+				}
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				o := options(home)
+				o.Containment = kind
+				x, err := shell.New(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 1 {
+					t.Errorf("found %v, %v", found, err)
+				}
+				if left := holders(t, home); len(left) > 0 {
+					t.Errorf("left: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// endSupervisors stops a server and kills what it started, so that nothing of it can react.
+func endSupervisors(t *testing.T, server *os.Process) {
+	t.Helper()
+	if err := server.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	table, err := supervise.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var supervisors []int
+	for _, p := range supervise.Below(table, server.Pid) {
+		if p.Parent == server.Pid {
+			_ = syscall.Kill(p.Pid, syscall.SIGSTOP) // all of them first, because one looks after the others
+			supervisors = append(supervisors, p.Pid)
+		}
+	}
+	for _, pid := range supervisors {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// actions 41: boot finds leftovers by the name of their cgroup alone, and leaves those of a living server as they are.
+func TestBootEndsWhatIsInTheCgroupOfAServerThatIsGone(t *testing.T) {
+	t.Parallel()
+	base := delegated(t)
+	link, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, _ := supervise.Find(os.Getpid())
+	namespace := strings.TrimSuffix(strings.TrimPrefix(link, "pid:["), "]")
+	place := func(start uint64) (string, *exec.Cmd) {
+		dir := filepath.Join(base, fmt.Sprintf("attempt-%s-%d-%d-cgrouptest-1", namespace, os.Getpid(), start))
+		mkdir(t, dir)
+		at, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = at.Close() }()
+		cmd := exec.Command("sleep", "300")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(at.Fd())}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			eventually(t, "the cgroup is removed", func() bool { return os.Remove(dir) == nil || os.IsNotExist(os.Remove(dir)) })
+		})
+		return dir, cmd
+	}
+	gone, lost := place(1) // this process's pid, but another process: it began later
+	lives, kept := place(self.Start)
+	x, err := shell.New(options(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if p, ok := supervise.Find(lost.Process.Pid); ok && !p.Dead() {
+		t.Error("what a dead server left lives on")
+	}
+	_ = lost.Wait()
+	if p, ok := supervise.Find(kept.Process.Pid); !ok || p.Dead() {
+		t.Error("a process of a living server was killed")
+	}
+	if _, err := os.Stat(lives); err != nil {
+		t.Error(err)
+	}
+	if _, err := x.CleanUp(t.Context()); err != nil { // a killed process may be in its cgroup until it is reaped
+		t.Error(err)
+	}
+	if _, err := os.Stat(gone); !os.IsNotExist(err) {
+		t.Errorf("the cgroup of a dead server is there: %v", err)
+	}
+}
+
+// limitedBy skips a test where commands do not get a controller.
+func limitedBy(t *testing.T, controller, base string) {
+	t.Helper()
+	have, err := os.ReadFile(filepath.Join(base, "cgroup.subtree_control"))
+	if err != nil || !strings.Contains(string(have), controller) {
+		t.Skipf("the %s controller is not delegated here: %s %v", controller, have, err)
+	}
+}
+
+// actions 41: on a host that delegates the controller of processes, which limits root too.
+func TestACommandForksNoFurtherThanItsLimit(t *testing.T) {
+	t.Parallel()
+	base := delegated(t)
+	x := open(t, func(o *shell.Options) { o.Limits.Processes = 20 })
+	limitedBy(t, "pids", base)
+	for range 2 { // what was forked is gone with its command
+		got := execute(t, x, run(`sh -c 'for i in 1 2 3 4 5 6; do sleep 300 & sleep 300 & sleep 300 & sleep 300 & done; echo forked'`))
+		if !strings.HasPrefix(got, "exit_nonzero retryable:") || !strings.Contains(strings.ToLower(got), "fork") {
+			t.Errorf("got %.200s", got)
+		}
+		if got := execute(t, x, run(`sh -c 'sleep 0 & sleep 0 & wait; echo waited'`, action.CaptureText)); got != `completed:"waited"` {
+			t.Errorf("got %.200s", got)
+		}
+	}
+}
+
+// actions 41: on a host that delegates the memory controller.
+func TestACommandOverItsMemoryIsOutOfMemory(t *testing.T) {
+	t.Parallel()
+	base := delegated(t)
+	x := open(t, func(o *shell.Options) { o.Limits.MemoryBytes = 64 << 20 })
+	limitedBy(t, "memory", base)
+	for range 2 { // a kill that was seen is not seen again
+		if got := execute(t, x, run(`sh -c 'x=$(head -c 300000000 /dev/zero | tr "\0" x); echo $x'`)); !strings.HasPrefix(got, "out_of_memory retryable:") {
+			t.Errorf("got %.200s", got)
+		}
+		if got := execute(t, x, run("sh -c 'exit 3'")); !strings.HasPrefix(got, "exit_nonzero") {
+			t.Errorf("got %.200s", got)
+		}
+	}
+}
+
+// actions 41: the limit is written before a command starts, and what the kernel says of its end is the verdict. Here a
+// command plays the kernel, so that this also holds where nothing is delegated.
+func TestWhatTheKernelKilledForWantOfMemoryIsOutOfMemory(t *testing.T) {
+	t.Parallel()
+	o := options(t.TempDir())
+	o.Containment, o.Limits.MemoryBytes = shell.ContainGroup, 64<<20
+	x, err := shell.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	x.PlainCgroup(dir)
+	killed := run(fmt.Sprintf(`sh -c 'cd %s/attempt-*; echo "oom_kill 1" > memory.events; kill -9 $$'`, dir), action.CaptureText)
+	got := execute(t, x, killed)
+	for _, want := range []string{"out_of_memory retryable:", "actions.limits.memory_bytes", "67108864"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if got := execute(t, x, run("sh -c 'kill -9 $$'")); !strings.HasPrefix(got, "exit_signal retryable:") {
+		t.Errorf("a kill that was seen is seen again: %s", got)
+	}
+	leaves, err := filepath.Glob(dir + "/attempt-*")
+	if err != nil || len(leaves) != 1 {
+		t.Fatalf("cgroups %v, %v", leaves, err)
+	}
+	for file, want := range map[string]string{"memory.max": "67108864", "memory.oom.group": "1", "memory.swap.max": "0"} {
+		if have, err := os.ReadFile(filepath.Join(leaves[0], file)); err != nil || string(have) != want {
+			t.Errorf("%s is %q, %v", file, have, err)
+		}
+		_ = os.Remove(filepath.Join(leaves[0], file)) // the kernel's own files do not keep a directory
+	}
+	_ = os.Remove(filepath.Join(leaves[0], "memory.events"))
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
