@@ -2,6 +2,8 @@ package authoring_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -210,5 +212,97 @@ step finish
 	}
 	if d, err := r.Deploy(ctx, operator, authoring.DeployRequest{Path: "imp.awl", ContentHash: after.ContentHash}); err != nil || d.PackageID != after.ContentHash {
 		t.Errorf("%+v %v", d, err)
+	}
+}
+
+// A deploy says what its success hides: that another document served the type until now, and that nothing of this server
+// executes an action.
+func TestDeployWarnsOfWhatItsSuccessHides(t *testing.T) {
+	t.Parallel()
+	ctx, r := context.Background(), newRoom()
+	deploy := func(path, source string) []string {
+		t.Helper()
+		d, err := r.DeploySource(ctx, operator, authoring.SourceRequest{Name: path, Source: []byte(source)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Warnings
+	}
+	changed := strings.Replace(hello, "echo hello", "echo hi", 1)
+	for i, c := range []struct{ path, source string }{
+		{"hello.awl", hello}, {"hello.awl", changed}, {"other/copy.awl", changed}, // the last is the same version
+	} {
+		if got := deploy(c.path, c.source); len(got) != 0 {
+			t.Errorf("deploy %d: %v", i, got)
+		}
+	}
+	for _, c := range []struct {
+		what, path, source string
+		parts              []string
+	}{
+		{"a type of another document", "other/copy.awl", hello + "// mine\n", []string{"hello", "instead of", "hello.awl", "rename"}},
+		{"no body", "other/copy.awl", strings.Replace(hello, "    run \"echo hello {{name}}\"\n", "", 1), []string{"greet", "worker shell", "unserved"}},
+	} {
+		got := deploy(c.path, c.source)
+		if len(got) != 1 {
+			t.Errorf("%s: %v", c.what, got)
+			continue
+		}
+		for _, part := range c.parts {
+			if !strings.Contains(got[0], part) {
+				t.Errorf("%s: %q lacks %q", c.what, got[0], part)
+			}
+		}
+	}
+}
+
+// awl 8: a child that the deployed type can never serve refuses the deploy.
+func TestChildIsHeldAgainstTheDeployedType(t *testing.T) {
+	t.Parallel()
+	ctx, r := context.Background(), newRoom()
+	deploy := func(name, source string) ([]string, error) {
+		d, err := r.DeploySource(ctx, operator, authoring.SourceRequest{Name: name + ".awl", Source: []byte(source)})
+		return d.Warnings, err
+	}
+	parent := func(declaration, call string) string {
+		return "//! Calls kid.\nworkflow parent\n  input n: Int\n  outcome done: type String, route success\n\nchild " + declaration +
+			"\n\nstep one\n  " + call + "\n  route done(\"x\")\n"
+	}
+	if warnings, err := deploy("early", parent("kid(n: String) -> Bool", "kid(n: \"a\") -> x")); err != nil || len(warnings) == 0 || !strings.Contains(warnings[0], "not deployed yet") {
+		t.Fatalf("not deployed yet: %v, %v", warnings, err)
+	}
+	const kid = "//! Counts.\nworkflow kid\n  input n: Int\n  input note: String?\n  outcome done: type String, route success\n" +
+		"  outcome none: type Int, route failure\n\nstep one\n  sleep 1s\n  route done(\"x\")\n"
+	if _, err := deploy("kid", kid); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ declaration, call, refusal string }{
+		{"kid(n: Int) -> String", "kid(n: n) -> x", ""},
+		{"kid(n: Int, note: String) -> String", "kid(n: n, note: \"a\") -> x", ""},
+		{"kid(n: String) -> String", "kid(n: \"a\") -> x", "`n`: String where Int is expected"},
+		{"kid() -> String", "kid() -> x", "`n` is missing"},
+		{"kid(n: Int, m: Int) -> String", "kid(n: n, m: n) -> x", "`m` is not expected"},
+		{"kid(n: Int) -> Int", "kid(n: n) -> x", "of done: String where Int is expected"}, // none is a failure
+		{"kid(n: Int) -> Int", "spawn kid(n: n)", ""},
+	} {
+		_, err := deploy("parent", parent(c.declaration, c.call))
+		if c.refusal == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.declaration, err)
+			}
+			continue
+		}
+		var refusal *domain.Error
+		if !errors.As(err, &refusal) || refusal.Type != "CompileRefused" || !strings.Contains(refusal.Message, c.refusal) {
+			t.Errorf("%s: %v", c.declaration, err)
+		}
+	}
+	// A workflow that calls itself is held against what this deploy makes of it.
+	const loop = "//! Calls itself.\nworkflow again\n  input n: %s\n  outcome done: type String, route success\n\n" +
+		"child again(n: %s) -> String\n\nstep one\n  again(n: n) -> x\n  route done(x)\n"
+	for _, typ := range []string{"Int", "String"} {
+		if _, err := deploy("again", fmt.Sprintf(loop, typ, typ)); err != nil {
+			t.Errorf("%s: %v", typ, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package authoring
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"aion/domain"
@@ -34,7 +35,7 @@ func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployReque
 		return Deployed{}, document.RevisionMismatch(p, current)
 	}
 	// What was read for the hash is what is deployed, also when a file changes meanwhile.
-	return s.deploy(ctx, pack{path: string(p), source: source, imports: imports, progress: req.Progress})
+	return s.deploy(ctx, who, pack{path: string(p), source: source, imports: imports, progress: req.Progress})
 }
 
 // DeploySource deploys a text that is in no workspace, with its imports; it needs the deploy grant. Name stands as the
@@ -50,7 +51,7 @@ func (s *Service) DeploySource(ctx context.Context, who access.Caller, req Sourc
 	for path, text := range req.Imports {
 		imports[path] = string(text)
 	}
-	return s.deploy(ctx, pack{path: req.Name, source: req.Source, imports: imports})
+	return s.deploy(ctx, who, pack{path: req.Name, source: req.Source, imports: imports})
 }
 
 // pack is a document with everything that its plan is made of.
@@ -73,7 +74,7 @@ func (p pack) resolve(path string) ([]byte, error) {
 }
 
 // deploy takes the four steps; each is timed and reported when it is done.
-func (s *Service) deploy(ctx context.Context, p pack) (Deployed, error) {
+func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deployed, error) {
 	opts := awl.Options{Import: p.resolve}
 	var d Deployed
 	step := s.stepper(&d, p.progress)
@@ -95,7 +96,9 @@ func (s *Service) deploy(ctx context.Context, p pack) (Deployed, error) {
 		DeploymentID: s.ids.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
 		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.clock.Now().UTC().Truncate(time.Microsecond),
 	}
-	if d.Warnings, err = s.warnings(ctx, compiled, d.Report); err != nil {
+	version.Audit = who.Audit("deploy.load", "", p.path)
+	version.Audit.Detail = domain.AuditDetail(map[string]any{"workflow_type": version.WorkflowType, "content_hash": version.ContentHash})
+	if d.Warnings, err = s.warnings(ctx, p.path, compiled, d.Report); err != nil {
 		return d, err
 	}
 	step("package")
@@ -125,18 +128,29 @@ func (s *Service) stepper(d *Deployed, progress func(done int)) func(name string
 // maxWarnings bounds what a deploy says beside its success.
 const maxWarnings = 50
 
-// warnings names the child types that are not deployed yet, and passes the warnings of the check on.
-func (s *Service) warnings(ctx context.Context, p *plan.Plan, r awl.Report) ([]string, error) {
+// warnings tells of another document whose type is taken over, names the child types that are not deployed yet and the
+// actions that wait for a worker, and passes the warnings of the check on.
+func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, r awl.Report) ([]string, error) {
 	var out []string
-	for _, c := range p.Children {
-		deployed, err := s.deployments.Deployed(ctx, c.Name)
-		if err != nil {
-			return nil, err
-		}
-		if !deployed && len(out) < maxWarnings {
-			out = append(out, fmt.Sprintf("child workflow %s is not deployed yet; calling it before it is fails the step", c.Name))
+	before, ok, err := s.deployments.Serving(ctx, p.WorkflowType)
+	if err != nil {
+		return nil, err
+	}
+	if ok && before.DocumentPath != path && before.ContentHash != p.ContentHash {
+		out = append(out, fmt.Sprintf("new runs of %s get this version instead of the one deployed from %s; if that was not meant, deploy %s again and rename the workflow here",
+			p.WorkflowType, before.DocumentPath, before.DocumentPath))
+	}
+	for _, w := range p.Workers {
+		if names := bodiless(w); len(names) > 0 && len(out) < maxWarnings {
+			out = append(out, fmt.Sprintf("%s of worker %s has no `run`: it waits for a connected worker of that name, and its timeout does not end that wait; until one is connected describe_run lists it in unserved",
+				domain.Quote(strings.Join(names, ", "), 200), w.Name))
 		}
 	}
+	children, err := s.children(ctx, path, p)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, children...)
 	for _, d := range r.Diagnostics {
 		if d.Severity == diag.Warning && len(out) < maxWarnings {
 			out = append(out, fmt.Sprintf("%d:%d %s", d.Span.Start.Line, d.Span.Start.Column, d.Message))
@@ -146,4 +160,38 @@ func (s *Service) warnings(ctx context.Context, p *plan.Plan, r awl.Report) ([]s
 		out = append(out, s.policy(p)...)
 	}
 	return out[:min(len(out), maxWarnings)], nil
+}
+
+// children names the child types that are not deployed yet, and refuses a plan whose child does not fit the deployed one.
+// A workflow that calls itself calls what this deploy makes of it.
+func (s *Service) children(ctx context.Context, path string, p *plan.Plan) (warnings []string, err error) {
+	for _, c := range p.Children {
+		contract := &deployment.Contract{Plan: p}
+		if c.Name != p.WorkflowType {
+			contract, err = s.deployments.Routed(ctx, c.Name)
+		}
+		switch {
+		case domain.CodeOf(err) == domain.CodeNotFound:
+			warnings = append(warnings, fmt.Sprintf("child workflow %s is not deployed yet; calling it before it is fails the step", c.Name))
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if wrong := contract.ChildMisfit(c); wrong != "" {
+			return nil, document.CompileRefused(path, fmt.Sprintf("child %s does not fit the deployed workflow of that name: %s; correct the declaration, or deploy the child's new version first",
+				c.Name, wrong))
+		}
+	}
+	return warnings, nil
+}
+
+// bodiless names the actions of a worker that the server cannot execute by itself.
+func bodiless(w plan.Worker) []string {
+	var names []string
+	for _, a := range w.Actions {
+		if a.Body == nil {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }

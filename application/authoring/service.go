@@ -3,8 +3,11 @@
 package authoring
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"aion/application/deployments"
@@ -24,11 +27,16 @@ type Service struct {
 	ids         ports.IDs
 	draining    atomic.Bool
 	policy      func(*plan.Plan) []string // nil: none
+	audit       func(context.Context, domain.AuditRecord) error
 }
 
 // SetPolicy gives the service what this server will refuse to run of a plan; a deploy passes it on as warnings. It is
 // called before the service is used.
 func (s *Service) SetPolicy(warnings func(*plan.Plan) []string) { s.policy = warnings }
+
+// SetAudit gives the service where a save is recorded; a save that cannot be recorded does not happen. It is called before
+// the service is used.
+func (s *Service) SetAudit(audit func(context.Context, domain.AuditRecord) error) { s.audit = audit }
 
 // Drain closes the door for saves and deploys: the server shuts down. Reads and checks go on.
 func (s *Service) Drain() { s.draining.Store(true) }
@@ -131,7 +139,7 @@ func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) 
 		if err != nil {
 			return Saved{}, err
 		}
-		created, err = s.documents.WriteDocument(ctx, p, req.Source, expected)
+		created, err = s.documents.WriteDocument(ctx, p, req.Source, s.recorded(ctx, who, p, req.Source, expected))
 		if errors.Is(err, errMoved) && ctx.Err() == nil {
 			continue // someone else saved: judge what stands now
 		}
@@ -169,6 +177,27 @@ func (s *Service) expectation(ctx context.Context, p document.Path, hash string)
 		}
 		return nil
 	}, nil
+}
+
+// recorded is an expectation that also writes the record of the save, under the lock of the store and right before the
+// bytes. A save that changes nothing has none.
+func (s *Service) recorded(ctx context.Context, who access.Caller, p document.Path, source []byte, expected func([]byte) error) func([]byte) error {
+	if s.audit == nil {
+		return expected
+	}
+	return func(present []byte) error {
+		if expected != nil {
+			if err := expected(present); err != nil {
+				return err
+			}
+		}
+		if present != nil && bytes.Equal(present, source) {
+			return nil
+		}
+		record := who.Audit("document.save", "", string(p))
+		record.Detail = domain.AuditDetail(map[string]any{"bytes": len(source), "sha256": fmt.Sprintf("%x", sha256.Sum256(source))})
+		return s.audit(ctx, *record)
+	}
 }
 
 // imports resolves the imports of a document; what was read is kept in into, unless it is nil.

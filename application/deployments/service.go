@@ -5,6 +5,7 @@ package deployments
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,13 +103,27 @@ func (s *Service) Deploy(ctx context.Context, v deployment.Version) (stored depl
 	return stored, fresh, nil
 }
 
-// Deployed reports whether a type has a route.
-func (s *Service) Deployed(ctx context.Context, workflowType string) (bool, error) {
-	_, err := s.Routed(ctx, workflowType)
+// Serving gives the version that new runs of a type get, as it was deployed; ok is false for a type that is not deployed.
+func (s *Service) Serving(ctx context.Context, workflowType string) (v deployment.Version, ok bool, err error) {
+	v, err = s.store.Routed(ctx, workflowType)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return false, nil
+		return v, false, nil
 	}
-	return err == nil, err
+	return v, err == nil, err
+}
+
+// Types names the deployed types, in order. It reads every version, so it is for answers that are rare.
+func (s *Service) Types(ctx context.Context) ([]string, error) {
+	versions, err := s.store.Versions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(versions))
+	for _, v := range versions {
+		names = append(names, v.WorkflowType)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // Versions lists the stored versions of a type (of all types when it is empty), newest first, without text and plan.
@@ -188,7 +203,7 @@ func (s *Service) owned(ctx context.Context, workflowType, contentHash string) e
 	}
 	return &domain.Error{
 		Code: domain.CodeNotFound, Type: "VersionNotFound",
-		Message: fmt.Sprintf("no version %s of workflow type %s; `aion versions` shows what is loaded",
+		Message: fmt.Sprintf("no version %s of workflow type %s is loaded; deploy_document loads one",
 			domain.Quote(contentHash, 64), domain.Quote(workflowType, 128)),
 	}
 }

@@ -71,7 +71,8 @@ func (c *Contract) AcceptInput(input domain.Payload) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return rejected("InputRejected", fmt.Sprintf("the input does not fit workflow %s", c.Plan.WorkflowType), found)
+	return rejected("InputRejected", fmt.Sprintf("the input does not fit workflow %s: %s; it takes %s; correct the input and repeat the call",
+		c.Plan.WorkflowType, places(found), c.input.Shape()), found)
 }
 
 // AcceptSignal refuses an undeclared name (UnknownSignal) and a payload that does not fit (SignalPayloadRejected). An
@@ -86,7 +87,12 @@ func (c *Contract) AcceptSignal(name string, payload domain.Payload) (domain.Pay
 		text = domain.Payload("null")
 	}
 	if found := s.Validate(text); len(found) > 0 {
-		return nil, rejected("SignalPayloadRejected", fmt.Sprintf("the payload does not fit signal %s", name), found)
+		wrong := "does not fit signal " + name + ": " + places(found)
+		if payload == nil {
+			wrong = "of signal " + name + " is missing: expected " + found[0].Expected
+		}
+		return nil, rejected("SignalPayloadRejected", fmt.Sprintf("the payload %s; it takes %s; correct the payload and repeat the call",
+			wrong, s.Shape()), found)
 	}
 	return text, nil
 }
@@ -136,18 +142,18 @@ func (c *Contract) JudgeChild(workflowType string, result domain.Payload) (misfi
 	return fmt.Sprintf("the result of child %s does not fit its declared type: %s", workflowType, places(found))
 }
 
-func rejected(typ, what string, found []schema.Violation) error {
+func rejected(typ, message string, found []schema.Violation) error {
 	errs := make([]map[string]any, 0, min(len(found), 10))
 	for _, v := range found[:min(len(found), 10)] {
 		errs = append(errs, map[string]any{"pointer": v.Pointer, "message": v.Message})
 	}
 	return &domain.Error{
 		Code: domain.CodeInvalidInput, Type: typ, Details: map[string]any{"errors": errs},
-		Message: what + ": " + places(found) + "; correct these members and repeat the call",
+		Message: message,
 	}
 }
 
-// places lists the first five findings: pointer, declared type, what came.
+// places lists the first five findings: pointer, declared type, what came or what to do.
 func places(found []schema.Violation) string {
 	const shown = 5
 	var b strings.Builder
@@ -155,11 +161,7 @@ func places(found []schema.Violation) string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		pointer := v.Pointer
-		if pointer == "" {
-			pointer = "the value"
-		}
-		fmt.Fprintf(&b, "%s: expected %s, got %s", domain.Quote(pointer, 128), domain.Quote(v.Expected, 128), domain.Quote(v.Got, 128))
+		b.WriteString(v.Message)
 	}
 	if len(found) > shown {
 		fmt.Fprintf(&b, "; and %d more", len(found)-shown)

@@ -4,6 +4,8 @@ package deployment
 import (
 	"encoding/json"
 	"time"
+
+	"aion/domain"
 )
 
 // Version is one compiled document under its content hash. It is immutable.
@@ -16,6 +18,8 @@ type Version struct {
 	Imports      map[string]string // import path → text
 	Plan         json.RawMessage
 	DeployedAt   time.Time
+	// Audit is written when the version is stored, and is no part of it; nil: nothing is.
+	Audit *domain.AuditRecord
 }
 
 // Route points a workflow type at the version that new runs get.

@@ -30,10 +30,14 @@ func NotFound(path Path) error {
 // RevisionMismatch says that a document has changed since the caller read it; current is its present content hash, empty
 // when it does not exist.
 func RevisionMismatch(path Path, current string) error {
+	message := "%s: the given hash does not match the saved document. " +
+		"Re-read it (read_document), check what you read, then try again with the hash you read."
+	if current == "" {
+		message = "%s: the given hash does not match the saved document, for there is none. " +
+			"Re-read list_documents; without a hash the save creates the document."
+	}
 	return &domain.Error{
-		Code: domain.CodeInvalidInput, Type: "RevisionMismatch",
-		Message: fmt.Sprintf("%s: the given hash does not match the saved document. Re-read it, then try again with the hash you read.",
-			path),
+		Code: domain.CodeInvalidInput, Type: "RevisionMismatch", Message: fmt.Sprintf(message, path),
 		Details: map[string]any{"current_content_hash": current},
 	}
 }

@@ -25,7 +25,11 @@ func TestRefusalsSayWhatToDoNext(t *testing.T) {
 		{document.NotFound("a/b.awl"), domain.CodeNotFound, "DocumentNotFound", []string{"a/b.awl", "list_documents"}},
 		{
 			document.RevisionMismatch("b.awl", "ab"), domain.CodeInvalidInput, "RevisionMismatch",
-			[]string{"b.awl", "does not match the saved document", "Re-read"},
+			[]string{"b.awl", "does not match the saved document", "Re-read", "read_document"},
+		},
+		{
+			document.RevisionMismatch("b.awl", ""), domain.CodeInvalidInput, "RevisionMismatch",
+			[]string{"b.awl", "does not match the saved document", "there is none", "Re-read list_documents"},
 		},
 		{document.TooLarge(1048577), domain.CodeInvalidInput, "DocumentTooLarge", []string{"1048577", "1048576"}},
 		{

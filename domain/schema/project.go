@@ -37,7 +37,7 @@ func Project(raw []byte) (*Type, []Problem) {
 	if err != nil {
 		return &Type{Kind: Unknown}, []Problem{textProblem(err)}
 	}
-	p := projector{named: map[string]*member{}, types: map[string]*Type{}, chain: map[string]bool{}}
+	p := newProjector()
 	t := p.root(root)
 	t.Raw = slices.Clone(raw)
 	slices.SortStableFunc(p.problems, func(a, b Problem) int { return a.Offset - b.Offset })
@@ -68,7 +68,37 @@ type projector struct {
 	problems []Problem
 }
 
+// TypeOf reads the type of a schema that was derived from one, whatever its root is. ok is false when the schema, or a part
+// of it, has no type; that part is Unknown.
+func TypeOf(raw []byte) (t *Type, ok bool) {
+	root, err := parse(raw, MaxDepth)
+	if err != nil {
+		return &Type{Kind: Unknown}, false
+	}
+	p := newProjector()
+	t = p.read(root)
+	return t, len(p.problems) == 0
+}
+
+func newProjector() projector {
+	return projector{named: map[string]*member{}, types: map[string]*Type{}, chain: map[string]bool{}}
+}
+
 func (p *projector) root(n *node) *Type {
+	t := p.read(n)
+	if t.Kind != Record && t.Kind != Enum && t.Kind != Unknown {
+		off, pointer := n.at(), ""
+		if m := n.member("type"); m != nil {
+			off, pointer = m.off, "/type"
+		}
+		p.shape(off, pointer, "the root of a schema is an object or an enum of strings")
+		return &Type{Kind: Unknown}
+	}
+	c := *t // a root that is nothing but a reference shares its type
+	return &c
+}
+
+func (p *projector) read(n *node) *Type {
 	if n.kind != jsonObject {
 		p.shape(0, "", "a schema is a JSON object, found "+n.kind.word())
 		return &Type{Kind: Unknown}
@@ -81,16 +111,7 @@ func (p *projector) root(n *node) *Type {
 	}
 	t := p.schema(n, place{})
 	p.definitions()
-	if t.Kind != Record && t.Kind != Enum && t.Kind != Unknown {
-		off, pointer := n.at(), ""
-		if m := n.member("type"); m != nil {
-			off, pointer = m.off, "/type"
-		}
-		p.shape(off, pointer, "the root of a schema is an object or an enum of strings")
-		return &Type{Kind: Unknown}
-	}
-	c := *t // a root that is nothing but a reference shares its type
-	return &c
+	return t
 }
 
 // definitions reads those that nothing refers to as well: one pass reports everything.

@@ -286,9 +286,7 @@ func numeric(r *rule, m *member) {
 
 // expected is how messages call what a rule asks for.
 func (r *rule) expected() string {
-	for steps := 0; r.ref != nil && r.plain() && steps < MaxDepth; steps++ {
-		r = r.ref
-	}
+	r = r.plainest()
 	switch {
 	case r.never:
 		return "nothing"

@@ -2,16 +2,19 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"aion/domain"
 )
 
 // MaxViolations bounds what is said about one value.
 const MaxViolations = 100
 
 // Violation is one place where a value does not fit. Pointer is a JSON pointer (RFC 6901) into the value, empty for the
-// value as a whole; for a missing member it names the member. Expected and Got are short; Message is a sentence with all
-// three.
+// value as a whole; for a missing member it names the member. Expected and Got are short; Message says in a sentence what
+// is wrong there and what would be right.
 type Violation struct {
 	Pointer  string
 	Expected string
@@ -43,6 +46,7 @@ type segment struct {
 
 type validator struct {
 	path  []segment // to the present value
+	spare bool      // it is a null that could have been left out
 	found []Violation
 }
 
@@ -66,18 +70,20 @@ func (v *validator) leave() { v.path = v.path[:len(v.path)-1] }
 func (v *validator) full() bool { return len(v.found) >= MaxViolations }
 
 func (v *validator) add(expected, got string) {
+	v.say(expected, got, ": expected "+expected+", got "+got)
+}
+
+// say reports the present value with what a sentence says of it.
+func (v *validator) say(expected, got, sentence string) {
 	if v.full() {
 		return
 	}
 	p := v.pointer()
-	where := p
+	where := domain.Quote(p, 128)
 	if where == "" {
 		where = "the value"
 	}
-	v.found = append(v.found, Violation{
-		Pointer: p, Expected: expected, Got: got,
-		Message: fmt.Sprintf("%s: expected %s, got %s", where, expected, got),
-	})
+	v.found = append(v.found, Violation{Pointer: p, Expected: expected, Got: got, Message: where + sentence})
 }
 
 func (v *validator) check(r *rule, n *node) {
@@ -96,7 +102,7 @@ func (v *validator) own(r *rule, n *node) bool {
 		v.add("nothing", got(n))
 		return false
 	case r.kind != 0 && r.kind != n.kind:
-		v.add(r.expected(), got(n))
+		v.misfit(r, n)
 		return false
 	case n.kind == jsonNumber && !v.numeric(r, n):
 		return false
@@ -131,10 +137,12 @@ func (v *validator) object(o *objectRule, n *node) {
 		r, declared := o.properties[m.key]
 		switch {
 		case declared:
+			v.spare = m.val.kind == jsonNull && !slices.Contains(o.required, m.key)
 			v.inside(r, &m.val, m.key)
+			v.spare = false
 		case o.others == nil:
 		case o.others.never:
-			v.addAt(m.key, o.known(), got(&m.val))
+			v.sayAt(m.key, o.known(), got(&m.val), " is an unknown member; "+o.listing())
 		default:
 			v.inside(o.others, &m.val, m.key)
 		}
@@ -161,7 +169,7 @@ func (v *validator) missing(o *objectRule, n *node) {
 		if r := o.properties[name]; r != nil {
 			expected = r.expected()
 		}
-		v.addAt(name, expected, "absent")
+		v.sayAt(name, expected, "absent", " is missing; expected "+expected)
 	}
 }
 
@@ -172,11 +180,27 @@ func (v *validator) inside(r *rule, n *node, name string) {
 	v.leave()
 }
 
-// addAt reports a member.
-func (v *validator) addAt(name, expected, got string) {
+// sayAt reports a member.
+func (v *validator) sayAt(name, expected, got, sentence string) {
 	v.enter(name, -1)
-	v.add(expected, got)
+	v.say(expected, got, sentence)
 	v.leave()
+}
+
+// misfit reports a value of another kind than the rule's. Two slips have an advice of their own: a value that was encoded
+// twice, and a null where a member should be absent.
+func (v *validator) misfit(r *rule, n *node) {
+	expected, got := r.expected(), got(n)
+	sentence := ": expected " + expected + ", got " + got
+	if v.spare {
+		sentence += "; leave the member out"
+	}
+	if n.kind == jsonString {
+		if inner, err := parse([]byte(n.str()), MaxValueDepth); err == nil && inner.kind == r.kind {
+			sentence += "; pass the " + r.kind.word() + " itself, not its JSON text"
+		}
+	}
+	v.say(expected, got, sentence)
 }
 
 // known says what an undeclared member should have been.
@@ -185,6 +209,14 @@ func (o *objectRule) known() string {
 		return "no members"
 	}
 	return "no member but " + listed(o.names)
+}
+
+// listing names the members that there are.
+func (o *objectRule) listing() string {
+	if len(o.names) == 0 {
+		return "there are none"
+	}
+	return "the members are: " + listed(o.names)
 }
 
 func (v *validator) array(a *arrayRule, n *node) {

@@ -97,18 +97,42 @@ func TestValidateHoldsValuesAgainstEachKeyword(t *testing.T) {
 	}
 }
 
-func TestValidateSaysWhereInASentence(t *testing.T) {
+func TestValidateSaysInASentenceWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Compile([]byte(`{"type":"object","properties":{"name":{"type":"string"}}}`))
+	s, err := schema.Compile([]byte(`{"type":"object","required":["key","kind"],"additionalProperties":false,"properties":{
+		"key":{"type":"string"},"kind":{"type":"string","enum":["a","b"]},"comment":{"type":"string"},"count":{"type":"integer"},
+		"tags":{"type":"array","items":{"type":"string"}},"box":{"type":"object","properties":{"lid":{"type":"boolean"}}},
+		"none":{"type":"object","additionalProperties":false}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []schema.Violation{{
-		Pointer: "/name", Expected: "string", Got: "number",
-		Message: "/name: expected string, got number",
-	}}
-	if diff := cmp.Diff(want, s.Validate([]byte(`{"name":3}`))); diff != "" {
-		t.Error(diff)
+	for value, want := range map[string]string{
+		`{"key":3,"kind":"a"}`:                      "/key: expected string, got number",
+		`{"key":null,"kind":"a"}`:                   "/key: expected string, got null",
+		`{"key":"k","kind":"a","comment":null}`:     "/comment: expected string, got null; leave the member out",
+		`{"key":"k","kind":"a","box":{"lid":null}}`: "/box/lid: expected boolean, got null; leave the member out",
+		`{"key":"k","kind":"a","tags":[null]}`:      "/tags/0: expected string, got null",
+		`{"kind":"a"}`:                              "/key is missing; expected string",
+		`{"key":"k"}`:                               `/kind is missing; expected one of "a", "b"`,
+		`{"key":"k","kind":"a","kye":"k"}`:          "/kye is an unknown member; the members are: key, kind, comment, count, tags, box, none",
+		`{"key":"k","kind":"a","none":{"x":1}}`:     "/none/x is an unknown member; there are none",
+		`"{\"key\":\"k\",\"kind\":\"a\"}"`:          "the value: expected object, got string; pass the object itself, not its JSON text",
+		`{"key":"k","kind":"a","tags":"[\"x\"]"}`:   "/tags: expected array, got string; pass the array itself, not its JSON text",
+		`{"key":"k","kind":"a","count":"7"}`:        "/count: expected integer, got string; pass the number itself, not its JSON text",
+		`{"key":"k","kind":"a","count":"seven"}`:    "/count: expected integer, got string",
+		`{"key":"k","kind":"a","tags":"{}"}`:        "/tags: expected array, got string",
+	} {
+		var got []string
+		for _, v := range s.Validate([]byte(value)) {
+			got = append(got, v.Message)
+		}
+		if diff := cmp.Diff([]string{want}, got); diff != "" {
+			t.Errorf("%s: %s", value, diff)
+		}
+	}
+	long := s.Validate([]byte(`{"key":"k","kind":"a","` + strings.Repeat("x", 10_000) + `":1}`))
+	if len(long) != 1 || len(long[0].Message) > 400 {
+		t.Errorf("the name of a member fills the message: %d violations", len(long))
 	}
 }
 

@@ -21,8 +21,9 @@ type node struct {
 	closed     bool  // additionalProperties: false
 	additional *node // nil: anything
 
-	enum   [][]byte // the admitted values; nil: no such keyword
-	format string
+	enum        [][]byte // the admitted values; nil: no such keyword
+	format      string
+	description string
 
 	pattern              *regexp.Regexp
 	minLength, maxLength int
@@ -85,7 +86,9 @@ func (c *compiler) node(text []byte, at string) (*node, error) {
 
 func (c *compiler) keyword(n *node, m jsontext.Member, at string) (err error) {
 	switch m.Name {
-	case "default", "description":
+	case "default":
+	case "description":
+		n.description, _ = jsontext.Text(m.Value)
 	case "properties":
 		n.names, n.properties, err = c.named(m.Value, at)
 	case "$defs":

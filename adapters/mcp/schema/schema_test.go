@@ -79,16 +79,20 @@ func TestEveryKeywordIsEnforced(t *testing.T) {
 func TestViolationsSayWhereAndWhatInstead(t *testing.T) {
 	t.Parallel()
 	s := compiled(t, `{"type":"object","additionalProperties":false,"required":["workflow_id"],"properties":{
-		"workflow_id":{"type":"string","format":"uuid"},"run_id":{"type":"string"},"limit":{"type":"integer","maximum":5},
-		"list":{"items":{"properties":{"a/b":{"type":"null"}}}}}}`)
+		"workflow_id":{"type":"string","format":"uuid","description":"The id that start_run gave."},"run_id":{"type":"string"},"limit":{"type":"integer","maximum":5},
+		"list":{"items":{"properties":{"a/b":{"type":"null"},"none":{"additionalProperties":false,"properties":{}}}}},
+		"path":{"type":"string","pattern":"^[a-z]+\\.awl$"}}}`)
 	for text, want := range map[string]schema.Violation{
 		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","runid":"x"}`: {Path: "/runid", Message: "unknown argument `runid`; did you mean `run_id`?"},
 		`{"workflowId":"x"}`: {Path: "/workflowId", Message: "unknown argument `workflowId`; did you mean `workflow_id`?"},
-		`{}`:                 {Path: "", Message: "`workflow_id` is missing"},
-		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","limit":6}`:                     {Path: "/limit", Message: "must be at most 5, not `6`"},
-		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","limit":null}`:                  {Path: "/limit", Message: "must be an integer, not null"},
-		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","list":[{},{"a/b":0}]}`:         {Path: "/list/1/a~1b", Message: "must be null, not `0`"},
-		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","completely_different_name":0}`: {Path: "/completely_different_name", Message: "unknown argument `completely_different_name`; known are `workflow_id`, `run_id`, `limit`, `list`"},
+		`{}`:                 {Path: "", Message: "`workflow_id` is missing: The id that start_run gave"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","limit":6}`:                         {Path: "/limit", Message: "must be at most 5, not `6`"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","limit":null}`:                      {Path: "/limit", Message: "must be an integer, not null"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","list":[{},{"a/b":0}]}`:             {Path: "/list/1/a~1b", Message: "must be null, not `0`"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","completely_different_name":0}`:     {Path: "/completely_different_name", Message: "unknown argument `completely_different_name`; known are `workflow_id`, `run_id`, `limit`, `list`, `path`"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","list":[{"none":{"namespace":0}}]}`: {Path: "/list/0/none/namespace", Message: "unknown member `namespace`; no member is taken here"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","path":"demo"}`:                     {Path: "/path", Message: "must end in `.awl`, not `demo`"},
+		`{"workflow_id":"0198abcd-1234-7abc-8def-0123456789ab","path":"0.awl"}`:                    {Path: "/path", Message: "must match ^[a-z]+\\.awl$, not `0.awl`"},
 	} {
 		found := s.Validate([]byte(text))
 		if len(found) == 0 || found[0] != want {

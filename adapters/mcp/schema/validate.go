@@ -110,7 +110,11 @@ func (v *validation) text(n *node, value []byte, path string) {
 		return // further rules would only repeat a long text
 	}
 	if n.pattern != nil && !n.pattern.MatchString(text) {
-		v.add(path, "must match %s, not %s", n.pattern, show(value))
+		if ending := n.ending(); ending != "" && !strings.HasSuffix(text, ending) {
+			v.add(path, "must end in `%s`, not %s", ending, show(value))
+		} else {
+			v.add(path, "must match %s, not %s", n.pattern, show(value))
+		}
 	}
 	switch {
 	case n.format == "uuid" && !uuidShape.MatchString(text):
@@ -118,6 +122,16 @@ func (v *validation) text(n *node, value []byte, path string) {
 	case n.format == "date-time" && !dateTime(text):
 		v.add(path, "must be an RFC 3339 time with a zone, such as 2026-07-28T10:00:00Z, not %s", show(value))
 	}
+}
+
+var literalEnding = regexp.MustCompile(`\\(\.[a-z]+)\$$`)
+
+// ending is the literal text that the pattern wants at the end, such as `.awl`; empty when there is none.
+func (n *node) ending() string {
+	if found := literalEnding.FindStringSubmatch(n.pattern.String()); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 func (v *validation) number(n *node, value []byte, path string) {
@@ -181,7 +195,7 @@ func (v *validation) object(n *node, value []byte, path string) {
 	}
 	for _, name := range n.required {
 		if !present[name] {
-			v.add(path, "`%s` is missing", name)
+			v.add(path, "`%s` is missing%s", name, n.properties[name].told())
 		}
 	}
 	for _, m := range members {
@@ -193,6 +207,14 @@ func (v *validation) object(n *node, value []byte, path string) {
 			v.node(property, m.Value, path+"/"+escape(m.Name))
 		}
 	}
+}
+
+// told is the description of a member, as the end of a sentence.
+func (n *node) told() string {
+	if n == nil || n.description == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(n.description, ".")
 }
 
 func kindOfMember(path string) string {

@@ -16,7 +16,7 @@ func Unknown(what, name string, known []string) string {
 		return message + "; did you mean `" + nearest + "`?"
 	}
 	if len(known) == 0 {
-		return message + "; there is none"
+		return message + "; no " + what + " is taken here"
 	}
 	if len(known) <= 20 {
 		return message + "; known are `" + strings.Join(known, "`, `") + "`"
