@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"aion/application/engine"
+	"aion/domain"
 	"aion/domain/access"
 	"aion/domain/history"
 )
@@ -16,12 +17,14 @@ func (s *Service) Cancel(ctx context.Context, who access.Caller, req CancelReque
 		return Cancelled{}, err
 	}
 	receipt, err := s.Engine.Do(ctx, l.id, func(v engine.View) (engine.Change, error) {
-		r, err := l.live(v)
+		r, err := l.last(v)
 		if err != nil {
 			return engine.Change{}, err
 		}
 		fact, err := r.Cancel(who.Subject, req.Reason)
-		return engine.Change{Facts: []history.Event{fact}}, err
+		audit := who.Audit("run.cancel", l.namespace, string(l.id))
+		audit.Detail = domain.AuditDetail(map[string]any{"run_id": string(r.ID())})
+		return engine.Change{Facts: []history.Event{fact}, Audit: audit}, err
 	})
 	if err != nil {
 		return Cancelled{}, err

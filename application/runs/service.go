@@ -16,9 +16,12 @@ import (
 	"aion/ports"
 )
 
-// catalogue gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).
+// catalogue knows the deployed types.
 type catalogue interface {
+	// Routed gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).
 	Routed(ctx context.Context, workflowType string) (*deployment.Contract, error)
+	// Types names them in order.
+	Types(ctx context.Context) ([]string, error)
 }
 
 // register tells which namespaces exist. Both methods refuse one that does not (NamespaceNotFound).
@@ -123,7 +126,7 @@ func (s *Service) locate(ctx context.Context, who access.Caller, ref Ref) (locat
 			return located{}, err
 		}
 	}
-	rows, err := s.Index.Runs(ctx, l.id)
+	rows, err := s.Index.RunsIn(ctx, ns, l.id)
 	if err != nil {
 		return located{}, err
 	}
@@ -132,15 +135,24 @@ func (s *Service) locate(ctx context.Context, who access.Caller, ref Ref) (locat
 	return l, err
 }
 
-// live finds the run that a change is meant for in the view of its turn. An earlier generation has ended.
+// live finds the run that a change is meant for in the view of its turn, and refuses one that has ended.
 func (l located) live(v engine.View) (*run.Run, error) {
+	r, err := l.last(v)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Alive()
+}
+
+// last finds the latest run of the workflow. It refuses what is meant for an earlier generation: that has ended.
+func (l located) last(v engine.View) (*run.Run, error) {
 	if v.Run == nil {
 		return nil, run.WorkflowNotFound(l.id, l.namespace)
 	}
 	if l.run != "" && v.Run.ID() != l.run {
-		return nil, run.Terminal(l.id, l.row.Status)
+		return nil, run.Superseded(l.id, l.run)
 	}
-	return v.Run, v.Run.Alive()
+	return v.Run, nil
 }
 
 // fits refuses a payload over the limit.

@@ -50,7 +50,9 @@ func (s *Service) Signal(ctx context.Context, who access.Caller, req SignalReque
 		if v.State.PendingSignals() >= s.Limits.PendingSignals {
 			return engine.Change{}, s.pending(l.id)
 		}
-		return engine.Change{Facts: []history.Event{history.SignalReceived{
+		audit := who.Audit("run.signal", l.namespace, string(l.id))
+		audit.Detail = domain.AuditDetail(map[string]any{"run_id": string(r.ID()), "signal_name": req.Name, "payload_bytes": len(payload)})
+		return engine.Change{Audit: audit, Facts: []history.Event{history.SignalReceived{
 			SignalID: req.SignalID, SignalName: req.Name, Payload: payload,
 			SentBy: who.Subject,
 		}}}, nil

@@ -199,7 +199,7 @@ func TestUndeclaredSignalListsTheDeclaredOnes(t *testing.T) {
 		_, err = w.runs.Signal(context.Background(), operator, runs.SignalRequest{Ref: refOf(s), Name: "go", Payload: raw(`1`)})
 		wantRefusal(t, err, domain.CodeInvalidInput, "SignalPayloadRejected", "expected")
 		_, err = w.runs.Signal(context.Background(), operator, runs.SignalRequest{Ref: refOf(s), Name: "go"})
-		wantRefusal(t, err, domain.CodeInvalidInput, "SignalPayloadRejected", "expected")
+		wantRefusal(t, err, domain.CodeInvalidInput, "SignalPayloadRejected", "missing: expected string")
 	})
 }
 

@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -48,7 +51,7 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 	}
 	contract, err := s.Types.Routed(ctx, asked.WorkflowType)
 	if err != nil {
-		return Started{}, err
+		return Started{}, s.undeployed(ctx, asked.WorkflowType, err)
 	}
 	if err := contract.AcceptInput(asked.Input); err != nil {
 		return Started{}, err
@@ -85,6 +88,38 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 	return Started{Run: summary(receipt.Row, receipt.Result, receipt.Failure)}, nil
 }
 
+// undeployed adds to the refusal of a type those that can be started, the ones with a like name first. Other errors pass.
+func (s *Service) undeployed(ctx context.Context, workflowType string, cause error) error {
+	const most = 20
+	var refusal *domain.Error
+	if !errors.As(cause, &refusal) || refusal.Type != "WorkflowTypeNotFound" {
+		return cause
+	}
+	types, err := s.Types.Types(ctx)
+	if err != nil {
+		return cause // it says less, and is true
+	}
+	alike := func(name string) int {
+		if strings.Contains(name, workflowType) || strings.Contains(workflowType, name) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(types, func(a, b string) int { return alike(a) - alike(b) })
+	known := "so far nothing is"
+	if len(types) > 0 {
+		known = "deployed are " + strings.Join(types[:min(len(types), most)], ", ")
+	}
+	if len(types) > most {
+		known += fmt.Sprintf(" and %d more", len(types)-most)
+	}
+	return &domain.Error{
+		Code: refusal.Code, Type: refusal.Type, Err: cause,
+		Message: fmt.Sprintf("workflow type %q is not deployed; %s; deploy_document deploys a saved document and answers with its workflow_type",
+			domain.Quote(workflowType, 128), known),
+	}
+}
+
 // started decides on a start: the fact, its deadline by the workflow's timeout, and the signal that comes with it.
 func started(who access.Caller, id domain.WorkflowID, req StartRequest, begin engine.Begin, signal *history.SignalReceived) engine.Decision {
 	return func(v engine.View) (engine.Change, error) {
@@ -98,7 +133,10 @@ func started(who access.Caller, id domain.WorkflowID, req StartRequest, begin en
 		if ms := begin.Contract.Plan.TimeoutMS; ms > 0 {
 			fact.Deadline = v.At.Add(time.Duration(ms) * time.Millisecond)
 		}
-		change := engine.Change{Facts: []history.Event{fact}, Begin: &begin}
+		change := engine.Change{Facts: []history.Event{fact}, Begin: &begin, Audit: who.Audit("run.start", begin.Namespace, string(id))}
+		change.Audit.Detail = domain.AuditDetail(map[string]any{
+			"workflow_type": fact.WorkflowType, "package_id": fact.PackageVersion, "run_id": string(begin.RunID), "input_bytes": len(req.Input),
+		})
 		if signal != nil {
 			change.Facts = append(change.Facts, *signal)
 		}

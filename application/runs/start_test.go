@@ -102,11 +102,13 @@ func TestStartRefusals(t *testing.T) {
 			_, err := w.runs.Start(context.Background(), operator, c.req)
 			wantRefusal(t, err, c.code, c.typ, c.part)
 		}
+		_, err := w.runs.Start(context.Background(), operator, runs.StartRequest{Namespace: "default", WorkflowType: "nope"})
+		wantRefusal(t, err, domain.CodeNotFound, "WorkflowTypeNotFound", "deployed are three;")
 		req := runs.StartRequest{Namespace: "default", WorkflowType: "three", WorkflowID: given}
 		if _, err := w.runs.Start(context.Background(), operator, req); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.runs.Start(context.Background(), operator, req)
+		_, err = w.runs.Start(context.Background(), operator, req)
 		wantRefusal(t, err, domain.CodeInvalidState, "WorkflowExists", given)
 		page, err := w.runs.List(context.Background(), operator, runs.ListRequest{Namespace: "default"})
 		if err != nil || len(page.Runs) != 1 {

@@ -2,9 +2,11 @@ package machine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"aion/domain"
 	"aion/domain/history"
 )
 
@@ -153,13 +155,30 @@ func TestParentCallsAndSpawnsChildren(t *testing.T) {
 	r.golden("order_parent")
 }
 
+// The failure of the step names the child and what it said, so that its reader need not search for either.
 func TestFailedChildFailsItsStep(t *testing.T) {
 	t.Parallel()
+	for _, c := range []struct {
+		fact history.ChildFailed
+		want string
+	}{
+		{history.ChildFailed{Failure: &history.Failure{Code: "timed_out", Message: "after 1h"}}, "failed: timed_out: after 1h"},
+		{history.ChildFailed{Outcome: "short", Result: []byte(`"too many"`)}, `ended in outcome short with "too many"`},
+		{history.ChildFailed{Outcome: "short"}, "ended in outcome short"},
+		{history.ChildFailed{}, "failed"},
+	} {
+		r := start(t, document(t, "order_parent"), `{"order_id":"o1","quantity":2}`)
+		want := fmt.Sprintf("order_child (workflow %s) %s", domain.DeriveUUID(string(r.s.RunID()), "child:0"), c.want)
+		r.fact(c.fact)
+		r.ends(history.Failed, "")
+		if f := r.s.Failure(); f == nil || f.Code != "child_failed" || f.Message != want || f.Step != "price" {
+			t.Errorf("failure %+v, want %q", f, want)
+		}
+	}
 	r := start(t, document(t, "order_parent"), `{"order_id":"o1","quantity":2}`)
-	r.fact(history.ChildFailed{Child: 0, Failure: &history.Failure{Code: "timed_out", Message: "after 1h"}})
-	r.ends(history.Failed, "")
-	if f := r.s.Failure(); f == nil || f.Code != "child_failed" || f.Message != "order_child failed: timed_out: after 1h" || f.Step != "price" {
-		t.Errorf("failure %+v", f)
+	r.fact(history.ChildFailed{Outcome: "short", Failure: &history.Failure{Code: "c", Message: strings.Repeat("x", 1<<20)}})
+	if f := r.s.Failure(); len(f.Message) > 4096 {
+		t.Errorf("a message of %d bytes", len(f.Message))
 	}
 }
 

@@ -185,14 +185,19 @@ func (t *turn) childFailed(e history.ChildFailed) (ignored bool, err error) {
 	if st == nil {
 		return err == nil, err
 	}
-	f := history.Failure{Code: childFailed, Message: st.wait.name + " failed"}
+	child := fmt.Sprintf("%s (workflow %s)", st.wait.name, t.s.childWorkflowID(e.Child))
+	f := history.Failure{Code: childFailed, Message: child + " failed"}
 	switch {
 	case e.Failure != nil && e.Failure.Code == resultInvalid:
 		f.Code, f.Message = resultInvalid, e.Failure.Message
 	case e.Failure != nil:
-		f.Message = fmt.Sprintf("%s failed: %s: %s", st.wait.name, e.Failure.Code, e.Failure.Message)
+		// A child's failure may hold that of its own child, and so on.
+		f.Message = fmt.Sprintf("%s failed: %s: %s", child, e.Failure.Code, domain.Quote(e.Failure.Message, 2000))
 	case e.Outcome != "":
-		f.Message = fmt.Sprintf("%s ended in outcome %s", st.wait.name, e.Outcome)
+		f.Message = fmt.Sprintf("%s ended in outcome %s", child, e.Outcome)
+		if e.Result != nil {
+			f.Message += " with " + domain.Quote(string(e.Result), 300)
+		}
 	}
 	t.failLater(st, f)
 	return false, nil

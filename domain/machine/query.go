@@ -39,9 +39,21 @@ func (s *State) Query(p *plan.Plan, name string) ([]byte, error) {
 	sort.Strings(names[2:])
 	return nil, &domain.Error{
 		Code: domain.CodeUnknownQuery, Type: "UnknownQuery",
-		Message: fmt.Sprintf("no query is called %q; this run answers %s", domain.Quote(name, 128), strings.Join(names, ", ")),
+		Message: unanswered(name) + "; this run answers " + strings.Join(names, ", "),
 		Details: map[string]any{"queries": names},
 	}
+}
+
+// unanswered says why a name is no query.
+func unanswered(name string) string {
+	bound, ok := strings.CutPrefix(name, queryBinding)
+	switch {
+	case ok:
+		return fmt.Sprintf("nothing is bound to %q now", domain.Quote(bound, 128))
+	case name == "result" || name == "outcome" || name == "failure":
+		return fmt.Sprintf("%q is no query: describe_run shows it when the run has ended", name)
+	}
+	return fmt.Sprintf("no query is called %q", domain.Quote(name, 128))
 }
 
 // visible gives each name with its value in the oldest active step that sees it.

@@ -59,11 +59,14 @@ func TestQueriesReadTheState(t *testing.T) {
 func TestUnknownQueryListsWhatTheRunAnswers(t *testing.T) {
 	t.Parallel()
 	r := start(t, compiled(t, callThenWait), xs3)
-	for _, name := range []string{"", "stat", "binding:", "binding:y", "Bindings"} {
+	for name, why := range map[string]string{
+		"": `no query is called ""`, "stat": `no query is called "stat"`, "Bindings": "no query is called", "binding:": `nothing is bound to "" now`,
+		"binding:y": `nothing is bound to "y" now`, "result": "describe_run shows it when the run has ended",
+	} {
 		_, err := r.s.Query(r.p, name)
 		var refusal *domain.Error
 		if !errors.As(err, &refusal) || refusal.Code != domain.CodeUnknownQuery || refusal.Type != "UnknownQuery" ||
-			!strings.Contains(refusal.Message, "state, bindings, binding:xs") {
+			!strings.Contains(refusal.Message, "state, bindings, binding:xs") || !strings.Contains(refusal.Message, why) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"strconv"
+	"time"
 
 	"aion/domain"
 	"aion/domain/history"
@@ -24,7 +25,7 @@ func (a *Acts) taskAdded(r *Run, o *Activity, ev history.ActivityScheduled) {
 	}
 	a.add(history.TaskAdded{Task: history.Task{
 		Namespace: r.row.Namespace, Key: r.key(o.ID, o.Attempt), TaskQueue: o.TaskQueue, Node: o.Node, Name: o.Type,
-		WorkflowType: r.row.WorkflowType, PackageVersion: r.row.PackageVersion, Input: ev.Input,
+		PackageVersion: r.row.PackageVersion, Input: ev.Input,
 		Config: o.Config, State: history.TaskQueued, ScheduledAt: o.Since, NotBefore: o.NotBefore,
 	}})
 }
@@ -35,21 +36,21 @@ func (a *Acts) taskMoved(r *Run, o *Activity) {
 	if a == nil {
 		return
 	}
-	state, due := history.TaskQueued, o.NotBefore
+	state, due, token := history.TaskQueued, o.NotBefore, history.Seq(0)
 	if o.Started {
-		state = history.TaskStarted
+		state, token = history.TaskStarted, o.movedSeq
 	} else if r.row.Status == history.Paused {
 		due = held
 	}
 	key := r.key(o.ID, o.Attempt)
 	for i := len(a.List) - 1; i >= 0; i-- {
 		if added, ok := a.List[i].(history.TaskAdded); ok && added.Task.Key.ActivityID == o.ID && added.Task.Key.RunID == key.RunID {
-			added.Task.Key, added.Task.State, added.Task.NotBefore = key, state, due
+			added.Task.Key, added.Task.State, added.Task.NotBefore, added.Task.Token = key, state, due, token
 			a.List[i] = added
 			return
 		}
 	}
-	a.add(history.TaskMoved{Key: key, State: state, NotBefore: due})
+	a.add(history.TaskMoved{Key: key, State: state, NotBefore: due, Token: token})
 }
 
 func (a *Acts) taskEnded(r *Run, id int64) {
@@ -108,18 +109,18 @@ func (r *Run) key(id int64, attempt int) domain.AttemptKey {
 	return domain.AttemptKey{WorkflowID: r.row.WorkflowID, RunID: r.row.RunID, ActivityID: id, Attempt: attempt}
 }
 
-// Own names the server or worker that runs the attempts which acts start.
-func (a *Acts) Own(owner string) {
+// Own names the server or worker that runs the attempts which acts start, and until when its claims hold.
+func (a *Acts) Own(owner string, until time.Time) {
 	for i, act := range a.List {
 		switch act := act.(type) {
 		case history.TaskAdded:
 			if act.Task.State == history.TaskStarted {
-				act.Task.Owner = owner
+				act.Task.Owner, act.Task.ClaimUntil = owner, until
 				a.List[i] = act
 			}
 		case history.TaskMoved:
 			if act.State == history.TaskStarted {
-				act.Owner = owner
+				act.Owner, act.ClaimUntil = owner, until
 				a.List[i] = act
 			}
 		case history.TaskEnded, history.TimerSet, history.TimerCleared, history.RunClosed, history.Posted:

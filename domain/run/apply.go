@@ -60,6 +60,7 @@ func (r *Run) fold(e history.Recorded, ev history.Event, acts *Acts) error { // 
 	case history.WorkflowReopened:
 		return r.reopened(e, ev)
 	case history.WorkflowCancelled:
+		r.failure = cancelled(ev)
 		r.ended(e, history.Cancelled, acts)
 	case history.WorkflowCompleted:
 		r.row.Outcome, r.result = ev.Outcome, ev.Result
@@ -68,6 +69,7 @@ func (r *Run) fold(e history.Recorded, ev history.Event, acts *Acts) error { // 
 		r.row.Outcome, r.result, r.failure = ev.Outcome, ev.Result, ev.Failure
 		r.ended(e, history.Failed, acts)
 	case history.WorkflowTimedOut:
+		r.failure = timedOut(ev)
 		r.ended(e, history.TimedOut, acts)
 	case history.WorkflowContinuedAsNew:
 		r.ended(e, history.ContinuedAsNew, acts)

@@ -58,13 +58,8 @@ func (r *Run) childEnd() domain.Payload {
 		return encode(end)
 	}
 	failed := &history.ChildFailed{Child: end.Parent.Child, Outcome: r.row.Outcome, Result: r.result}
-	switch {
-	case r.failure != nil:
+	if r.failure != nil {
 		failed.Failure = &history.Failure{Code: r.failure.Code, Message: r.failure.Message}
-	case r.row.Status == history.TimedOut:
-		failed.Failure = &history.Failure{Code: "timed_out", Message: "the child reached its timeout"}
-	case r.row.Status == history.Cancelled:
-		failed.Failure = &history.Failure{Code: "cancelled", Message: "the child was cancelled"}
 	}
 	end.Failed = failed
 	return encode(end)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"time"
 
 	"aion/domain"
 	"aion/domain/history"
@@ -23,8 +24,13 @@ func NotFound(id domain.WorkflowID, run domain.RunID) error {
 	}
 }
 
-// Cancel decides what a cancellation records. Nothing follows a terminal, so an ended run refuses.
+// Cancel decides what a cancellation records. Nothing follows a terminal, so an ended run refuses; one that is cancelled
+// already says that nothing is left to do, because whoever repeats a call after a lost answer has what was asked for.
 func (r *Run) Cancel(by, reason string) (history.Event, error) {
+	if r.Status() == history.Cancelled {
+		return nil, notRunning("WorkflowTerminal", "workflow %s is cancelled already (status %s): nothing is left to do, and this call changed nothing; describe_run shows when and why",
+			r.WorkflowID(), r.Status())
+	}
 	if err := r.Alive(); err != nil {
 		return nil, err
 	}
@@ -36,12 +42,36 @@ func (r *Run) Alive() error {
 	if !r.Ended() {
 		return nil
 	}
-	return Terminal(r.WorkflowID(), r.Status())
+	return notRunning("WorkflowTerminal", "workflow %s has already ended (%s), so the call changed nothing; describe_run shows its result or failure",
+		r.WorkflowID(), r.ending())
 }
 
-// Terminal refuses what a run that has ended cannot take any more (WorkflowTerminal).
-func Terminal(id domain.WorkflowID, status history.Status) error {
-	return notRunning("WorkflowTerminal", "workflow %s is %s and takes nothing any more; describe_run shows how it ended", id, status)
+// Superseded refuses what is meant for an earlier generation of a workflow (WorkflowTerminal).
+func Superseded(id domain.WorkflowID, run domain.RunID) error {
+	return notRunning("WorkflowTerminal", "run %s of workflow %s has already ended (%s) and the workflow goes on in a later run; omit run_id to reach that, describe_run shows it",
+		run, id, history.ContinuedAsNew)
+}
+
+// ending is how an ended run stands, in a few words.
+func (r *Run) ending() string {
+	if r.row.Outcome == "" {
+		return string(r.Status())
+	}
+	return string(r.Status()) + ", outcome " + r.row.Outcome
+}
+
+// cancelled is the failure of a run that was cancelled; its message is the reason, for whoever reads only that.
+func cancelled(ev history.WorkflowCancelled) *history.Failure {
+	f := &history.Failure{Code: "cancelled", Message: ev.Reason}
+	if ev.Reason == "" {
+		f.Message = "no reason was given"
+	}
+	return f
+}
+
+// timedOut is the failure of a run that reached the timeout of its workflow.
+func timedOut(ev history.WorkflowTimedOut) *history.Failure {
+	return &history.Failure{Code: "timed_out", Message: fmt.Sprintf("the run reached its timeout of %s", time.Duration(ev.TimeoutMS)*time.Millisecond)}
 }
 
 // NoLiveExecution refuses a run that has not ended but whose state cannot be reached: nothing could take the call.
@@ -53,7 +83,8 @@ func (r *Run) NoLiveExecution() error {
 // QueryNotRunning refuses a query of a run that cannot answer.
 func (r *Run) QueryNotRunning() error {
 	if r.Ended() {
-		return notRunning("QueryNotRunning", "workflow %s is %s and answers no query; describe_run shows how it ended", r.WorkflowID(), r.Status())
+		return notRunning("QueryNotRunning", "workflow %s has already ended (%s) and answers no query; describe_run shows its result or failure",
+			r.WorkflowID(), r.ending())
 	}
 	return notRunning("QueryNotRunning", "workflow %s is %s, but its plan is not loaded; describe_run shows where it stands", r.WorkflowID(), r.Status())
 }

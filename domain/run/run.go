@@ -95,7 +95,8 @@ func (r *Run) Ended() bool { return r.terminal != 0 }
 // Result is the payload of the outcome; nil when there is none.
 func (r *Run) Result() domain.Payload { return r.result }
 
-// Failure is the failure that ended the run; nil when there is none.
+// Failure is the failure that ended the run, also of one that was cancelled (code cancelled, the message is the reason) or
+// reached its timeout (timed_out); nil when there is none.
 func (r *Run) Failure() *history.Failure { return r.failure }
 
 // Open gives the open activities by id. An ended run has none.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,27 +44,39 @@ func TestEveryRequestNeedsATokenOfTheIssuer(t *testing.T) {
 		w.wantChallenge("headers of mode token", w.Send(t, as(r, "root", "*", "true").With("Authorization")), http.StatusUnauthorized, "Bearer "+metadata, "unauthenticated")
 	}
 	now := time.Now()
-	sign := func(changes map[string]any) string { return w.token(changes) }
 	stranger := issuer.NewKey("k2", "ES256")
-	claims := w.issuer.Claims(audience, now, nil)
 	der, err := x509.MarshalPKIXPublicKey(w.key.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	for what, c := range map[string]struct{ token, description string }{
-		"expired":        {sign(map[string]any{"exp": now.Add(-time.Hour).Unix()}), "the token has expired; fetch a new one"},
-		"wrong issuer":   {sign(map[string]any{"iss": "https://elsewhere.example"}), "the token comes from another issuer than the one of this server"},
-		"wrong audience": {sign(map[string]any{"aud": "https://other.example"}), "the token is meant for another audience; ask the issuer for one for " + audience},
-		"unknown key":    {w.remember(stranger.Token(claims, nil)), "the token is not signed by a present key of the issuer"},
-		"alg none":       {w.remember(issuer.Shared("none", nil, "k1", claims)), "the signature of the token does not hold, or is of a kind that is not accepted"},
-		"HS256":          {w.remember(issuer.Shared("HS256", public, "k1", claims)), "the signature of the token does not hold, or is of a kind that is not accepted"},
-		"no sub":         {sign(map[string]any{"sub": nil}), "the token names nobody: sub must be a text of at most 255 characters"},
-		"no token":       {"nonsense", "what was sent is no JSON Web Token"},
+	signed := func(claim string, value any) func(*world) string {
+		return func(w *world) string { return w.token(map[string]any{claim: value}) }
+	}
+	made := func(sign func(claims map[string]any) string) func(*world) string {
+		return func(w *world) string { return w.remember(sign(w.issuer.Claims(audience, now, nil))) }
+	}
+	const bad = "the signature of the token does not hold, or is of a kind that is not accepted"
+	for what, c := range map[string]struct {
+		token       func(*world) string
+		description string
+	}{
+		"expired":        {signed("exp", now.Add(-time.Hour).Unix()), "the token has expired; fetch a new one"},
+		"wrong issuer":   {signed("iss", "https://elsewhere.example"), "the token comes from another issuer than the one of this server"},
+		"wrong audience": {signed("aud", "https://other.example"), "the token is meant for another audience; ask the issuer for one for " + audience},
+		"unknown key":    {made(func(c map[string]any) string { return stranger.Token(c, nil) }), "the token is not signed by a present key of the issuer"},
+		"alg none":       {made(func(c map[string]any) string { return issuer.Shared("none", nil, "k1", c) }), bad},
+		"HS256":          {made(func(c map[string]any) string { return issuer.Shared("HS256", public, "k1", c) }), bad},
+		"no sub":         {signed("sub", nil), "the token names nobody: sub must be a text of at most 255 characters"},
+		"no token":       {func(*world) string { return "nonsense" }, "what was sent is no JSON Web Token"},
 	} {
-		want := "Bearer " + metadata + `, error="invalid_token", error_description="` + c.description + `"`
+		other := openJWKS(t, nil) // each with a minute's failures of its own
+		token, want := c.token(other), "Bearer "+metadata+`, error="invalid_token", error_description="`+c.description+`"`
 		for _, r := range requests() {
-			w.wantChallenge(what, w.Send(t, r.With("Authorization", "Bearer "+c.token)), http.StatusUnauthorized, want, "unauthenticated")
+			other.wantChallenge(what, other.Send(t, r.With("Authorization", "Bearer "+token)), http.StatusUnauthorized, want, "unauthenticated")
+		}
+		if log := other.logged(); what == "wrong audience" && (!strings.Contains(log, "https://other.example") || !strings.Contains(log, audience)) { // report 72
+			t.Error("the log does not name the wanted and the given audience")
 		}
 	}
 	good := w.token(nil)
@@ -76,9 +89,6 @@ func TestEveryRequestNeedsATokenOfTheIssuer(t *testing.T) {
 	w.wantChallenge("in the query", query.Send(t, list()), http.StatusUnauthorized, "Bearer "+metadata, "unauthenticated")
 	w.wantSuccess("a good one", w.Send(t, list().With("Authorization", "Bearer "+good)))
 	w.wantSuccess("the scheme in another case", w.Send(t, list().With("Authorization", "bEARER "+good)))
-	if log := w.logged(); !strings.Contains(log, "https://other.example") || !strings.Contains(log, audience) { // report 72
-		t.Error("the log does not name the wanted and the given audience")
-	}
 }
 
 // mcp 84: what the client sends is not waited for.
@@ -141,6 +151,29 @@ func TestClaimsGrantAndHeadersDoNot(t *testing.T) {
 	}
 }
 
+// server 9: what operators see of credentials and of the issuer's keys.
+func TestRefusedCredentialsAreCounted(t *testing.T) {
+	t.Parallel()
+	w := openJWKS(t, func(c *bootstrap.Config) { c.AuthRequiredScopes = []string{"runs"} })
+	good := w.token(map[string]any{"scope": "runs"})
+	w.wantSuccess("a good one", w.Send(t, list().With("Authorization", "Bearer "+good)))
+	w.Send(t, list())
+	w.Send(t, list().With("Authorization", "Bearer wrong"))
+	w.Send(t, w.by(list(), nil))
+	text := w.metrics("Bearer " + good)
+	for _, want := range []string{
+		`aion_auth_failures_total{reason="InvalidCredential"} 1`, `aion_auth_failures_total{reason="ScopeMissing"} 1`, `aion_jwks_fetch_total{result="ok"} 1`,
+		"aion_jwks_age_seconds 0.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(text, "MissingCredential") {
+		t.Error("who sends no credential is counted as a failure")
+	}
+}
+
 // mcp 87: with the real clock; what takes minutes is shown with a clock that can be moved, in adapters/auth.
 func TestKeysRotateUnderTraffic(t *testing.T) {
 	t.Parallel()
@@ -153,18 +186,29 @@ func TestKeysRotateUnderTraffic(t *testing.T) {
 	w.wantSuccess("a new key works at once", w.Send(t, list().With("Authorization", "Bearer "+fresh())))
 	w.issuer.Answer(func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "down", http.StatusBadGateway) })
 	stranger := issuer.NewKey("", "EdDSA")
+	var unauthorized atomic.Int64
 	var callers sync.WaitGroup
 	for n := range 10 {
 		callers.Go(func() {
 			for i := range 10 {
 				made := stranger.Under(fmt.Sprint("made up ", n, i), "EdDSA").Token(w.issuer.Claims(audience, time.Now(), nil), nil)
-				if reply := w.Send(t, list().With("Authorization", "Bearer "+made)); reply.Status != http.StatusUnauthorized {
+				switch reply := w.Send(t, list().With("Authorization", "Bearer "+made)); reply.Status {
+				case http.StatusUnauthorized:
+					unauthorized.Add(1)
+				case http.StatusTooManyRequests: // server 9
+					if reply.Header.Get("Retry-After") == "" || !strings.Contains(string(reply.Body), `"error_type":"RateLimited"`) {
+						t.Errorf("told to wait: %v %s", reply.Header, reply.Body)
+					}
+				default:
 					t.Errorf("a made-up kid: %d", reply.Status)
 				}
 			}
 		})
 	}
 	callers.Wait()
+	if n, most := int(unauthorized.Load()), 20*(1+int(time.Since(began)/time.Minute)); n < 20 || n > most {
+		t.Errorf("%d of 100 are told what is wrong", n)
+	}
 	w.wantSuccess("the issuer is down", w.Send(t, w.by(list(), nil)))
 	w.wantSuccess("the issuer is down", w.Send(t, list().With("Authorization", "Bearer "+fresh())))
 	if n, most := w.issuer.Fetches(), 2+int(time.Since(began)/(30*time.Second)); n > most {
@@ -270,6 +314,22 @@ func TestOrderOfChecksBeforeTheCredential(t *testing.T) {
 	}
 	if reply := w.Send(t, unread(w.by(list(), nil).With("Content-Type", "text/plain"))); reply.Status != http.StatusUnsupportedMediaType {
 		t.Errorf("the media type comes behind the credential: %d", reply.Status)
+	}
+}
+
+// mcp 74: a task of another subject is unknown, byte for byte, though both come from one issuer.
+func TestTaskOfAnotherSubjectIsUnknown(t *testing.T) {
+	t.Parallel()
+	w := openJWKS(t, nil)
+	all := map[string]any{"namespaces": []string{"*"}, "deploy": true}
+	bob := map[string]any{"namespaces": []string{"*"}, "deploy": true, "sub": "bob"}
+	w.deployed(func(r wire.Request) wire.Request { return w.by(r, all) })
+	w.foreignTasksAreUnknown(
+		func(r wire.Request) wire.Request { return w.by(r, all) },
+		map[string]func(wire.Request) wire.Request{"bob": func(r wire.Request) wire.Request { return w.by(r, bob) }},
+	)
+	for _, method := range []string{"tasks/get", "tasks/cancel"} {
+		w.wantChallenge("no token", w.Send(t, wire.TaskMethod(method, "task-1", "")), http.StatusUnauthorized, "Bearer "+metadata, "unauthenticated")
 	}
 }
 

@@ -77,6 +77,46 @@ func TestTokenModeTellsRefusalsInTheResult(t *testing.T) {
 	w.wantRefusal("in the query", query.Send(t, list().With("X-Aion-Subject", "ada")), "unauthenticated", "MissingCredential")
 }
 
+// mcp 74
+func TestTaskOfAnotherNameIsUnknown(t *testing.T) {
+	t.Parallel()
+	w := openToken(t, nil)
+	ada := func(r wire.Request) wire.Request { return as(r, "ada", "*", "true") }
+	w.deployed(ada)
+	w.foreignTasksAreUnknown(ada, map[string]func(wire.Request) wire.Request{
+		"bob": func(r wire.Request) wire.Request { return as(r, "bob", "*", "true") }, "nobody": func(r wire.Request) wire.Request { return r },
+	})
+}
+
+// server 9: on /mcp a refusal of mode token stands in the result, so that of the rate does too; a good secret always works.
+func TestManyWrongSecretsAreToldToWait(t *testing.T) {
+	t.Parallel()
+	w := openToken(t, nil)
+	wrong := func(r wire.Request) wire.Request { return bearing(r, "wrong-secret-of-a-stranger") }
+	for range 20 {
+		w.wantRefusal("a wrong secret", w.Send(t, wrong(list())), "unauthenticated", "InvalidCredential")
+	}
+	w.wantRefusal("the 21st", w.Send(t, wrong(list())), "resource_exhausted", "RateLimited", "20 wrong credentials", "ms")
+	if reply := w.Send(t, wrong(wire.RPC("1", "tools/list", ""))); reply.Status != http.StatusOK || reply.Code(t) != 0 {
+		t.Errorf("tools/list: %d", reply.Status)
+	}
+	w.wantSuccess("the secret", w.Send(t, bearing(list(), secret)))
+	w.wantRefusal("no secret", w.Send(t, list()), "unauthenticated", "MissingCredential")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer wrong")
+	res, err := w.HTTP.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
+		t.Errorf("on a route of HTTP: %d %v", res.StatusCode, res.Header)
+	}
+}
+
 // mcp 82
 func TestDeployGrantGatesSaveAndDeployAlone(t *testing.T) {
 	t.Parallel()
@@ -114,18 +154,24 @@ func TestNamespaceGrantsAreReadPerCall(t *testing.T) {
 }
 
 // A workflow of another namespace is answered like a missing one, byte for byte, by every tool.
+const missing = "00000000-0000-4000-8000-000000000001"
+
+// ofOneWorkflow are the tools that are given a workflow id, with their other arguments.
+func ofOneWorkflow() map[string][]any {
+	return map[string][]any{
+		"describe_run": nil, "read_history": nil, "query": {"query_name", "state"}, "cancel": nil,
+		"signal":          {"signal_name", "go", "payload", map[string]any{"ok": true}},
+		"read_transcript": {"run_id", missing, "activity_id", 0, "attempt", 1},
+	}
+}
+
 func TestForeignAndMissingLookTheSame(t *testing.T) { // mcp 46
 	t.Parallel()
 	w := openToken(t, nil)
 	ada := func(r wire.Request) wire.Request { return as(r, "ada", "a", "true") }
 	w.deployed(ada)
-	const missing = "00000000-0000-4000-8000-000000000001"
 	foreign := w.started("a", ada)
-	for tool, more := range map[string][]any{
-		"describe_run": nil, "read_history": nil, "query": {"query_name", "state"}, "cancel": nil,
-		"signal":          {"signal_name", "go", "payload", map[string]any{"ok": true}},
-		"read_transcript": {"run_id", missing, "activity_id", 0, "attempt", 1},
-	} {
+	for tool, more := range ofOneWorkflow() {
 		answers := map[string]string{}
 		for _, id := range []string{foreign, missing} {
 			pairs := append([]any{"namespace", "b", "workflow_id", id}, more...)
@@ -185,6 +231,17 @@ func TestNamespacesAreCreatedOrMustExist(t *testing.T) {
 	closed.deployed(ada)
 	closed.wantRefusal("closed", closed.Send(t, ada(start)), "not_found", "NamespaceNotFound", `"acme"`)
 	closed.wantRefusal("closed", closed.Send(t, ada(runsOf("acme"))), "not_found", "NamespaceNotFound", `"acme"`)
+	told := ""
+	for tool, more := range ofOneWorkflow() { // every tool says it alike
+		reply := closed.Send(t, ada(wire.Tool("1", tool, arguments(t, append([]any{"namespace", "acme", "workflow_id", missing}, more...)...))))
+		closed.wantRefusal(tool, reply, "not_found", "NamespaceNotFound", `"acme"`)
+		if told == "" {
+			told = string(reply.Body)
+		}
+		if told != string(reply.Body) {
+			t.Errorf("%s: %s\nelsewhere: %s", tool, reply.Body, told)
+		}
+	}
 	closed.wantRefusal("not granted comes first", closed.Send(t, as(runsOf("acme"), "bob", "b", "")), "namespace_denied", "NamespaceNotGranted")
 	closed.wantSuccess("the default one exists", closed.Send(t, ada(runsOf("default"))))
 	closed.started("default", ada)

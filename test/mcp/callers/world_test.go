@@ -36,6 +36,7 @@ const (
 type world struct {
 	*wire.Client
 	t      *testing.T
+	app    *bootstrap.App
 	url    string
 	issuer *issuer.Issuer // of mode jwks
 	key    *issuer.Key
@@ -78,6 +79,7 @@ func open(t *testing.T, change func(*bootstrap.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.app = app
 	t.Cleanup(func() {
 		if err := app.Close(context.WithoutCancel(t.Context()), 0); err != nil {
 			t.Error(err)
@@ -278,4 +280,53 @@ func (w *world) started(namespace string, who func(wire.Request) wire.Request) s
 	w.t.Helper()
 	run := w.wantSuccess("start", w.Send(w.t, who(wire.Tool("1", "start_run", arguments(w.t, "namespace", namespace, "workflow_type", "gate")))))
 	return text(w.t, run, "workflow_id")
+}
+
+// metrics reads the metrics with a credential.
+func (w *world) metrics(authorization string) string {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+"/metrics", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", authorization)
+	res, err := w.HTTP.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// foreignTasksAreUnknown makes a task of one caller and holds that all others are told what they are told of no task at
+// all, while its owner reads it.
+func (w *world) foreignTasksAreUnknown(owner func(wire.Request) wire.Request, others map[string]func(wire.Request) wire.Request) {
+	w.t.Helper()
+	start := wire.Tool("1", "start_run", arguments(w.t, "namespace", "a", "workflow_type", "gate", "await_completion", true)).WithTasks()
+	var task struct{ TaskID string }
+	if err := json.Unmarshal(w.Send(w.t, owner(start)).Last(w.t).Result, &task); err != nil || task.TaskID == "" {
+		w.t.Fatalf("no task: %v", err)
+	}
+	missing := "task-" + strings.Repeat("0", 32)
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		further := ""
+		if method == "tasks/update" {
+			further = `"inputResponses":{}`
+		}
+		for who, as := range others {
+			foreign := w.Send(w.t, as(wire.TaskMethod(method, task.TaskID, further)))
+			absent := w.Send(w.t, as(wire.TaskMethod(method, missing, further)))
+			if foreign.Status != http.StatusBadRequest || foreign.Code(w.t) != -32602 || !bytes.Equal(foreign.Body, absent.Body) {
+				w.t.Errorf("%s by %s: %d\n%s\n%s", method, who, foreign.Status, foreign.Body, absent.Body)
+			}
+		}
+	}
+	reply := w.Send(w.t, owner(wire.TaskMethod("tasks/get", task.TaskID, "")))
+	if !strings.Contains(string(reply.Body), `"status":"working"`) {
+		w.t.Errorf("its owner reads %s", reply.Body)
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"aion/adapters/web"
 	"aion/adapters/workspace"
 	"aion/application/actions"
+	"aion/application/audit"
 	"aion/application/authoring"
 	"aion/application/deployments"
 	"aion/application/engine"
@@ -192,10 +193,16 @@ func (w *world) serve(c mcp.Catalogue, set settings) *httptest.Server {
 	}
 	waiting := tasks.New(d.Deps)
 	w.runs, w.tasks = run, waiting
-	service := general.New(run, transcripts.New(store, store, reader, watch, clock), authoring.New(w.documents(set), catalogue, clock, ids), set.maxResult)
-	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: w.store, Meter: set.meter, CallTimeout: set.callTimeout}
+	trail := audit.New(audit.Deps{Log: store, Chain: ids.UUIDv7(), Clock: clock, Logger: log})
+	if err := trail.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	writer := authoring.New(w.documents(set), catalogue, clock, ids)
+	writer.SetAudit(trail.Record)
+	service := general.New(run, transcripts.New(store, store, reader, watch, clock), writer, set.maxResult)
+	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: trail.Refused, Meter: set.meter, CallTimeout: set.callTimeout}
 	if options.Callers == nil {
-		options.Callers = web.NewCallers(auth.Off{}, nil, options.Log)
+		options.Callers = web.NewCallers(web.Door{Auth: auth.Off{}, Log: options.Log})
 	}
 	endpoint, err := mcp.NewEndpoint(c, service, options)
 	if err != nil {

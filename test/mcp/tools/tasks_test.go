@@ -114,7 +114,8 @@ func TestAwaitedStartNeedsTheExtension(t *testing.T) {
 	w := open(t, settings{})
 	w.deploy("greet.awl", greetDoc)
 	r := request(t, "start_run", args{"namespace": "default", "workflow_type": "greet_once", "input": args{"name": "Ada"}, "await_completion": true})
-	if reply := w.Send(t, r); reply.Status != 400 || reply.Code(t) != -32021 || !strings.Contains(reply.Last(t).Error.Message, "without `await_completion`") {
+	if reply := w.Send(t, r); reply.Status != 400 || reply.Code(t) != -32021 ||
+		!strings.Contains(reply.Last(t).Error.Message, "without `await_completion` and follow it with describe_run") {
 		t.Errorf("%s", reply.Body)
 	}
 	if counts, err := w.store.CountMCPTasks(t.Context()); err != nil || len(counts) != 0 || w.runCount() != 0 {
@@ -212,7 +213,7 @@ func TestAwaitedStartFollowsTheChain(t *testing.T) {
 	}
 }
 
-// mcp 71
+// mcp 71, report 70
 func TestCancelledTaskLeavesItsRunAlone(t *testing.T) {
 	t.Parallel()
 	w := open(t, settings{})

@@ -210,7 +210,7 @@ func TestContentType(t *testing.T) {
 	wantServed(t, "identity", s.Send(t, greet().With("Content-Encoding", "identity")))
 }
 
-// mcp 8
+// mcp 8, report 71: who takes JSON gets plain JSON, not a stream.
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -94,6 +94,7 @@ func TestCatalogueThatClientsCouldNotUseStopsTheStart(t *testing.T) {
 		"output keyword":   {{Descriptor: []byte(`{"name":"a",` + input + `,"outputSchema":{"type":"object","if":{}}}`)}},
 		"unknown argument": {{Descriptor: []byte(`{"name":"a",` + input + `}`), Awaits: "b"}},
 		"unknown target":   {{Descriptor: []byte(`{"name":"a",` + input + `}`), Target: "b"}},
+		"unknown tool":     {{Descriptor: []byte(`{"name":"a",` + input + `}`), Instead: "b"}},
 		"no tasks":         {{Descriptor: []byte(`{"name":"a",` + input + `}`), Awaits: "a"}},
 	} {
 		if _, err := mcp.NewEndpoint(mcp.Catalogue{Tools: tools}, &fixture.Service{}, mcp.Options{}); err == nil {
