@@ -16,6 +16,8 @@ const (
 	CodeUnauthenticated     Code = "unauthenticated"
 	CodeNamespaceDenied     Code = "namespace_denied"
 	CodeDeployDenied        Code = "deploy_denied"
+	CodeOriginDenied        Code = "origin_denied"
+	CodeInsufficientScope   Code = "insufficient_scope"
 	CodeNotFound            Code = "not_found"
 	CodeInvalidInput        Code = "invalid_input"
 	CodeInvalidState        Code = "invalid_state"

@@ -2,28 +2,21 @@ package ports
 
 import (
 	"context"
-	"time"
+
+	"aion/domain"
 )
 
-// AuditLog keeps what was changed, by whom and with which end. Records are only ever added.
+// AuditLog keeps what was changed, by whom and with which end (server 5.9). Records are only ever added, each behind the
+// last one of its chain. The other ports take the record of a change with the change (history.Commit and others) and
+// write both or neither.
 type AuditLog interface {
+	// BeginAudit starts the chain of this process: first is its first record, and all that follow belong to it. The detail
+	// of the first one names the heads of all chains that were added to since another one began, as {"heads": [...]}.
+	BeginAudit(ctx context.Context, chain string, first domain.AuditRecord) error
 	// Audit adds a record; it is durable when the call returns.
-	Audit(ctx context.Context, r AuditRecord) error
-	// AuditRecords returns at most limit records with a number over after, oldest first.
-	AuditRecords(ctx context.Context, after int64, limit int) ([]AuditRecord, error)
-}
-
-// AuditRecord is one attempt to change something. It never holds payloads, texts or credentials.
-type AuditRecord struct {
-	N         int64 // numbered by the store, from 1, in the order of adding; ignored when a record is added
-	At        time.Time
-	Subject   string
-	Mode      string // of authentication
-	Source    string // of the grants
-	Surface   string // mcp
-	Action    string // the tool or method
-	Namespace string // empty: outside namespaces
-	Target    string // workflow id, workflow type, document path or task id
-	Outcome   string // ok, or the code of the refusal
-	RequestID string
+	Audit(ctx context.Context, r domain.AuditRecord) error
+	// AuditRecords returns at most limit records whose Seq is over after, in the order of adding.
+	AuditRecords(ctx context.Context, after int64, limit int) ([]domain.AuditRecord, error)
+	// AuditHeads returns the last record of each chain that was added to since the last one began, by chain.
+	AuditHeads(ctx context.Context) ([]domain.AuditHead, error)
 }

@@ -11,7 +11,8 @@ import (
 type EventStore interface {
 	// Append makes each commit durable whole or not at all before it returns; errs[i] belongs to commits[i]. A commit that
 	// does not follow its workflow's head fails alone with CodeSequenceConflict; one whose idempotency key is known and
-	// not expired fails alone with CodeIdempotencyConflict, type IdempotencyTaken. A store that cannot write fails all with
+	// not expired fails alone with CodeIdempotencyConflict, type IdempotencyTaken; one of its claims whose task is not started
+	// with that attempt and token fails it alone with CodeSequenceConflict, type ClaimLost. A store that cannot write fails all with
 	// CodeUnavailable and keeps nothing.
 	Append(ctx context.Context, commits []history.Commit) (errs []error)
 	// History returns at most limit events from seq on, oldest first; an unknown workflow has none.

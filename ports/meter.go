@@ -8,4 +8,24 @@ type Meter interface {
 	MCPRequest(method, code string)
 	// MCPToolCall counts a call that reached a tool by ok or the code of its refusal, and how long it took.
 	MCPToolCall(tool, code string, took time.Duration)
+	// AuthFailure counts a credential that was refused by the type of the refusal.
+	AuthFailure(reason string)
+	// KeysFetched counts a fetch of the token issuer's keys.
+	KeysFetched(ok bool)
 }
+
+// AttemptMeter counts what became of attempts. It is safe for concurrent use and never waits.
+type AttemptMeter interface {
+	// AttemptEnded counts an attempt by the class of its verdict (EndClass), and how long it ran; 0: that is not known.
+	AttemptEnded(class EndClass, took time.Duration)
+}
+
+// EndClass is how an attempt ended: a class of failure (action.Class as text) or one of these.
+type EndClass string
+
+// The ends that are no failure. A dropped one came too late: its run or its activity was over.
+const (
+	EndCompleted EndClass = "completed"
+	EndParked    EndClass = "parked"
+	EndDropped   EndClass = "dropped"
+)

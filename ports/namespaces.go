@@ -21,9 +21,9 @@ type NamespaceStore interface {
 	// ChangeNamespace replaces the settings of a registered one, or refuses with CodeNotFound (NamespaceNotFound). Who
 	// created it, and when, stays. The stored one is returned.
 	ChangeNamespace(ctx context.Context, n NamespaceRow) (stored NamespaceRow, err error)
-	// RemoveNamespace removes one that holds no run, or refuses: CodeInvalidState (NamespaceNotEmpty), CodeNotFound
-	// (NamespaceNotFound).
-	RemoveNamespace(ctx context.Context, name domain.Namespace) error
+	// RemoveNamespace removes one that holds no run and writes the record of it (nil: none), or refuses: CodeInvalidState
+	// (NamespaceNotEmpty), CodeNotFound (NamespaceNotFound).
+	RemoveNamespace(ctx context.Context, name domain.Namespace, audit *domain.AuditRecord) error
 }
 
 // NamespaceRow is one registered namespace. Description and the two bounds are its settings.
@@ -34,6 +34,8 @@ type NamespaceRow struct {
 	Retention   *time.Duration // of closed workflows; nil: the server's, 0: for ever
 	CreatedAt   time.Time
 	CreatedBy   string
+	// Audit is written when the row is added or changed, and is no part of it; nil: nothing is.
+	Audit *domain.AuditRecord
 }
 
 // NamespaceNotEmpty refuses to remove a namespace that holds runs.

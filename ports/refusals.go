@@ -39,6 +39,15 @@ func malformed(c *history.Commit, why string) error {
 	}
 }
 
+// ClaimLost fails a commit that says how an attempt ended which its maker does not hold any more.
+func ClaimLost(c history.Claim) error {
+	return &domain.Error{
+		Code: domain.CodeSequenceConflict, Type: "ClaimLost",
+		Message: fmt.Sprintf("attempt %s is not held with token %d any more; somebody else runs it, or it is over, so its verdict is not taken",
+			c.Key, c.Token),
+	}
+}
+
 // IdempotencyTaken fails a commit whose key is known and live.
 func IdempotencyTaken(key string) error {
 	return &domain.Error{

@@ -12,6 +12,9 @@ import (
 type RunIndex interface {
 	// Runs returns the runs of one workflow, oldest generation first; none when the workflow does not exist.
 	Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRow, error)
+	// RunsIn is Runs for a workflow of one namespace. A workflow of another one has none, and that is found out without
+	// reading them: it takes the time of a workflow that does not exist.
+	RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error)
 	// List returns at most limit rows after the position, by (started_at, run_id) descending.
 	List(ctx context.Context, filter RunFilter, after *RunPosition, limit int) ([]history.RunRow, error)
 	// Count counts what List would return without a limit.

@@ -1,12 +1,15 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -16,7 +19,7 @@ import (
 	"aion/ports"
 )
 
-// JWKSOptions say whose tokens are accepted. All but CA, RequiredScopes and Log are required.
+// JWKSOptions say whose tokens are accepted. All but CA, RequiredScopes, Log and Meter are required.
 type JWKSOptions struct {
 	URL            string        // of the issuer's key set
 	CA             []byte        // PEM certificates that are trusted for it besides the system's; nil: none
@@ -27,13 +30,22 @@ type JWKSOptions struct {
 	RequiredScopes []string      // every token needs all of them
 	Clock          ports.Clock
 	Log            *slog.Logger
+	Meter          ports.Meter // of the fetches; nil: they are not counted
 }
 
 // JWKS is mode jwks: callers are the claims of a token that the issuer has signed. It is safe for concurrent use; its keys
 // come from Run.
 type JWKS struct {
-	keys     *keyring
-	parser   *jwt.Parser
+	keys   *keyring
+	parser *jwt.Parser
+	rules  atomic.Pointer[rules]
+
+	mu   sync.Mutex
+	from JWKSOptions
+}
+
+// rules are what the claims of a token must say.
+type rules struct {
 	claims   *jwt.Validator
 	issuer   string
 	audience string
@@ -53,18 +65,49 @@ func NewJWKS(o JWKSOptions) (*JWKS, error) {
 	}
 	from, err := newFetcher(o.URL, o.CA)
 	if err != nil {
-		return nil, &domain.Error{Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid", Message: err.Error()}
+		return nil, unusable(err)
 	}
-	now := func() time.Time { return o.Clock.Now().Truncate(time.Second) }
-	return &JWKS{
-		keys: newKeyring(from.fetch, o.Refresh, o.MaxAge, o.Clock, o.Log),
+	j := &JWKS{
+		keys: newKeyring(from.fetch, o),
 		// The claims are judged before a key is looked for: a token that is not for this server never causes a fetch.
 		parser: jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation()),
+		from:   o,
+	}
+	j.rules.Store(newRules(o))
+	return j, nil
+}
+
+func unusable(err error) error {
+	return &domain.Error{Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid", Message: err.Error()}
+}
+
+func newRules(o JWKSOptions) *rules {
+	now := func() time.Time { return o.Clock.Now().Truncate(time.Second) }
+	return &rules{
 		claims: jwt.NewValidator(jwt.WithTimeFunc(now), jwt.WithLeeway(leeway), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
 			jwt.WithIssuer(o.Issuer), jwt.WithAudience(o.Audience)),
 		issuer: o.Issuer, audience: o.Audience, required: slices.Clone(o.RequiredScopes),
-	}, nil
+	}
 }
+
+// Change takes other options over from the next request on, but for Clock, Log and Meter; what NewJWKS would refuse changes
+// nothing. Keys are kept while they come from the same place, and fetched at once in any case.
+func (j *JWKS) Change(o JWKSOptions) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	o.Clock, o.Log, o.Meter = j.from.Clock, j.from.Log, j.from.Meter
+	from, err := newFetcher(o.URL, o.CA)
+	if err != nil {
+		return unusable(err)
+	}
+	j.keys.change(from.fetch, o.Refresh, o.MaxAge, o.URL == j.from.URL && bytes.Equal(o.CA, j.from.CA))
+	j.rules.Store(newRules(o))
+	j.from = o
+	return nil
+}
+
+// Age is the time since the keys in use were fetched; held is false while there are none.
+func (j *JWKS) Age() (age time.Duration, held bool) { return j.keys.age() }
 
 // Run keeps the issuer's keys fresh until ctx ends. It is called once; requests wait for its first fetch.
 func (j *JWKS) Run(ctx context.Context) error { return j.keys.run(ctx) }
@@ -81,9 +124,9 @@ func (j *JWKS) Authenticate(ctx context.Context, c ports.Credentials) (access.Ca
 	if len(text) > maxToken {
 		return access.Caller{}, invalidCredential(fmt.Sprintf("the token has %d bytes; at most %d are read", len(text), maxToken), nil)
 	}
-	claims := jwt.MapClaims{}
+	rules, claims := j.rules.Load(), jwt.MapClaims{}
 	_, err = j.parser.ParseWithClaims(text, claims, func(t *jwt.Token) (any, error) {
-		if err := j.judge(claims); err != nil {
+		if err := rules.judge(claims); err != nil {
 			return nil, err
 		}
 		return j.key(ctx, t)
@@ -91,18 +134,18 @@ func (j *JWKS) Authenticate(ctx context.Context, c ports.Credentials) (access.Ca
 	if err != nil {
 		return access.Caller{}, refused(ctx, err)
 	}
-	return j.caller(claims)
+	return rules.caller(claims)
 }
 
 // judge refuses claims that are not those of a present token for this server.
-func (j *JWKS) judge(claims jwt.MapClaims) error {
-	err := j.claims.Validate(claims)
+func (r *rules) judge(claims jwt.MapClaims) error {
+	err := r.claims.Validate(claims)
 	switch {
 	case err == nil:
 	case errors.Is(err, jwt.ErrTokenInvalidIssuer), errors.Is(err, jwt.ErrTokenRequiredClaimMissing) && claims["iss"] == nil:
-		return invalidCredential("the token comes from another issuer than the one of this server", mismatch("iss", j.issuer, claims["iss"]))
+		return invalidCredential("the token comes from another issuer than the one of this server", mismatch("iss", r.issuer, claims["iss"]))
 	case errors.Is(err, jwt.ErrTokenInvalidAudience), errors.Is(err, jwt.ErrTokenRequiredClaimMissing) && claims["aud"] == nil:
-		return invalidCredential("the token is meant for another audience; ask the issuer for one for "+j.audience, mismatch("aud", j.audience, claims["aud"]))
+		return invalidCredential("the token is meant for another audience; ask the issuer for one for "+r.audience, mismatch("aud", r.audience, claims["aud"]))
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return invalidCredential("the token has expired; fetch a new one", err)
 	case errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
@@ -169,18 +212,18 @@ func refused(ctx context.Context, err error) error {
 const ScopeDeploy = "aion:deploy"
 
 // caller reads the grants out of the claims of a verified token.
-func (j *JWKS) caller(claims jwt.MapClaims) (access.Caller, error) {
+func (r *rules) caller(claims jwt.MapClaims) (access.Caller, error) {
 	sub, _ := claims["sub"].(string)
 	scopes := scopesOf(claims)
-	for _, scope := range j.required {
+	for _, scope := range r.required {
 		if !slices.Contains(scopes, scope) {
 			return access.Caller{}, &domain.Error{
-				Code: "insufficient_scope", Type: "ScopeMissing",
-				Message: fmt.Sprintf("the token of %s lacks the scope %s; this server needs %s", domain.Quote(sub, 200), scope, strings.Join(j.required, " ")),
+				Code: domain.CodeInsufficientScope, Type: "ScopeMissing",
+				Message: fmt.Sprintf("the token of %s lacks the scope %s; this server needs %s", domain.Quote(sub, 200), scope, strings.Join(r.required, " ")),
 			}
 		}
 	}
-	who := access.Caller{Subject: sub, Issuer: j.issuer, Source: "claim", Mode: "jwks"}
+	who := access.Caller{Subject: sub, Issuer: r.issuer, Source: "claim", Mode: "jwks"}
 	who.Deploy = claims["deploy"] == true || slices.Contains(scopes, ScopeDeploy)
 	for _, name := range texts(claims["namespaces"]) {
 		if name == "*" {

@@ -21,17 +21,19 @@ const (
 
 // keyring holds the key set of an issuer and keeps it fresh. All fetches are made by run; callers only wait for one.
 type keyring struct {
-	fetch   func(context.Context) (keySet, error)
-	clock   ports.Clock
-	log     *slog.Logger
-	refresh time.Duration
-	maxAge  time.Duration
+	clock ports.Clock
+	log   *slog.Logger
+	meter ports.Meter // nil: nothing is counted
 
-	wake  chan struct{} // a caller asks for a fetch
-	first chan struct{} // closed after the first fetch, however it ended
-	gone  chan struct{} // closed when run has ended
+	wake chan struct{} // a caller asks for a fetch
+	gone chan struct{} // closed when run has ended
 
 	mu      sync.Mutex
+	fetch   func(context.Context) (keySet, error)
+	refresh time.Duration
+	maxAge  time.Duration
+	first   chan struct{} // closed after the first fetch from this place, however it ended
+	place   int           // counts the places that keys came from
 	set     keySet
 	fetched time.Time     // when the set was asked for; zero: there is none
 	asked   time.Time     // when a caller has caused the last fetch; zero: never
@@ -40,9 +42,9 @@ type keyring struct {
 	failing bool          // the last one failed
 }
 
-func newKeyring(fetch func(context.Context) (keySet, error), refresh, maxAge time.Duration, clock ports.Clock, log *slog.Logger) *keyring {
+func newKeyring(fetch func(context.Context) (keySet, error), o JWKSOptions) *keyring {
 	return &keyring{
-		fetch: fetch, clock: clock, log: log, refresh: refresh, maxAge: maxAge,
+		fetch: fetch, clock: o.Clock, log: o.Log, meter: o.Meter, refresh: o.Refresh, maxAge: o.MaxAge,
 		wake: make(chan struct{}, 1), first: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
@@ -61,15 +63,45 @@ func (k *keyring) run(ctx context.Context) error {
 	}
 }
 
+// change lets the next fetch, which is due at once, go elsewhere. Keys from another place are forgotten: none of them says
+// anything about the tokens to come.
+func (k *keyring) change(fetch func(context.Context) (keySet, error), refresh, maxAge time.Duration, same bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.fetch, k.refresh, k.maxAge = fetch, refresh, maxAge
+	if !same {
+		k.place++
+		k.set, k.fetched, k.asked, k.failing = nil, time.Time{}, time.Time{}, false
+		if k.begun {
+			k.begun, k.first = false, make(chan struct{})
+		}
+	}
+	k.ask()
+}
+
+// ask wakes run for a fetch. The lock is held.
+func (k *keyring) ask() {
+	select {
+	case k.wake <- struct{}{}:
+	default: // a wake-up is on its way
+	}
+}
+
 // renew makes one fetch and tells how long to wait for the next.
 func (k *keyring) renew(ctx context.Context) (pause time.Duration) {
-	round := k.take()
+	fetch, place, round := k.take()
 	begin := k.clock.Now()
-	set, err := k.fetch(ctx)
+	set, err := fetch(ctx)
+	if k.meter != nil {
+		k.meter.KeysFetched(err == nil)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if round != nil {
 		defer close(round)
+	}
+	if place != k.place { // what was fetched is of no use any more
+		return 0
 	}
 	if !k.begun {
 		k.begun = true
@@ -85,8 +117,15 @@ func (k *keyring) renew(ctx context.Context) (pause time.Duration) {
 	return k.refresh - k.clock.Now().Sub(begin)
 }
 
+// age is the time since the set was fetched.
+func (k *keyring) age() (age time.Duration, held bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.clock.Now().Sub(k.fetched), !k.fetched.IsZero()
+}
+
 // take begins the fetch that callers asked for, if they did: who asks from now on may have seen a later key.
-func (k *keyring) take() (round chan struct{}) {
+func (k *keyring) take() (fetch func(context.Context) (keySet, error), place int, round chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select {
@@ -94,7 +133,7 @@ func (k *keyring) take() (round chan struct{}) {
 	default:
 	}
 	round, k.round = k.round, nil
-	return round
+	return k.fetch, k.place, round
 }
 
 func (k *keyring) failed(ctx context.Context, err error) (pause time.Duration) {
@@ -112,7 +151,7 @@ func (k *keyring) failed(ctx context.Context, err error) (pause time.Duration) {
 
 // find gives the keys of a kid: none when the issuer has none under it. It refuses while there is no set to judge by.
 func (k *keyring) find(ctx context.Context, kid string) ([]publicKey, error) {
-	if err := k.wait(ctx, k.first); err != nil {
+	if err := k.wait(ctx, k.begin()); err != nil {
 		return nil, err
 	}
 	keys, round, err := k.look(kid)
@@ -124,7 +163,17 @@ func (k *keyring) find(ctx context.Context, kid string) ([]publicKey, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.fetched.IsZero() { // the keys come from another place since
+		return nil, keysUnavailable()
+	}
 	return k.set[kid], nil
+}
+
+// begin is closed when there is something to judge by, or known not to be.
+func (k *keyring) begin() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.first
 }
 
 // look gives the keys of a kid, or the fetch to wait for when they may be new. Made-up kids cause one fetch per askEvery.
@@ -143,10 +192,7 @@ func (k *keyring) look(kid string) ([]publicKey, <-chan struct{}, error) {
 			return nil, nil, nil
 		}
 		k.asked, k.round = now, make(chan struct{})
-		select {
-		case k.wake <- struct{}{}:
-		default: // a wake-up is on its way
-		}
+		k.ask()
 	}
 	return nil, k.round, nil
 }

@@ -250,3 +250,33 @@ func TestOptionsWithoutCertificateAreRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A fetch that is under way when the place of the keys changes says nothing about the new place.
+func TestKeysFromAPlaceThatWasLeftAreDropped(t *testing.T) {
+	t.Parallel()
+	r := found(t, nil)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	set := r.issuer.KeySet()
+	r.issuer.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-answer
+		_, _ = w.Write(set)
+	})
+	r.run()
+	<-asked
+	next := issuer.New(t)
+	key := issuer.NewKey("k1", "EdDSA")
+	next.Publish(key)
+	change := auth.JWKSOptions{URL: next.KeysURL(), Refresh: 5 * time.Minute, MaxAge: 20 * time.Minute, Issuer: r.issuer.URL(), Audience: audience}
+	if err := r.Change(change); err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	r.admitted("a key of the new place", key.Token(r.claims(nil), nil))
+	r.refused("one of the old place", r.token(nil), "InvalidCredential")
+	change.CA = []byte("no PEM")
+	if err := r.Change(change); domain.CodeOf(err) != domain.CodeInvalidInput {
+		t.Errorf("a broken certificate: %v", err)
+	}
+	r.admitted("after the refusal", key.Token(r.claims(nil), nil))
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"aion/domain"
@@ -18,19 +19,31 @@ const MinSecret = 16
 
 // Token is mode token: whoever holds one shared secret says in headers who they are and what they may reach. It is safe
 // for concurrent use.
-type Token struct{ digest [sha256.Size]byte }
+type Token struct {
+	digest atomic.Pointer[[sha256.Size]byte]
+}
 
 var _ ports.Authenticator = (*Token)(nil)
 
 // NewToken refuses a secret that is too short to be one.
 func NewToken(secret string) (*Token, error) {
+	t := &Token{}
+	if err := t.Change(secret); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Change takes another secret over from the next request on; one that NewToken would refuse changes nothing.
+func (t *Token) Change(secret string) error {
 	if n := utf8.RuneCountInString(secret); n < MinSecret {
-		return nil, &domain.Error{
+		return &domain.Error{
 			Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid",
 			Message: fmt.Sprintf("auth.token: the shared secret has %d characters and must have at least %d", n, MinSecret),
 		}
 	}
-	return &Token{digest: sha256.Sum256([]byte(secret))}, nil
+	t.digest.Store(new(sha256.Sum256([]byte(secret))))
+	return nil
 }
 
 // Authenticate implements ports.Authenticator. How long it takes does not depend on how much of the secret was right.
@@ -40,7 +53,7 @@ func (t *Token) Authenticate(_ context.Context, c ports.Credentials) (access.Cal
 		return access.Caller{}, err
 	}
 	digest := sha256.Sum256([]byte(sent))
-	if subtle.ConstantTimeCompare(digest[:], t.digest[:]) != 1 {
+	if subtle.ConstantTimeCompare(digest[:], t.digest.Load()[:]) != 1 {
 		return access.Caller{}, invalidCredential("the token in Authorization: Bearer is not the one of this server (auth.token); ask its operator for it", nil)
 	}
 	if len(c.Subject) != 1 || !plausible(strings.TrimSpace(c.Subject[0])) {

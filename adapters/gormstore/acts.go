@@ -1,17 +1,12 @@
 package gormstore
 
-import (
-	"database/sql/driver"
-
-	"aion/domain/history"
-)
+import "aion/domain/history"
 
 const (
-	sqlTaskPut = `INSERT OR REPLACE INTO activity_tasks (workflow_id, run_id, activity_id, attempt, state, owner, scheduled_at, not_before, namespace,
-		task_queue, node, name, workflow_type, package_version, policy_failures, lost_in_row, timeout_ms, max_attempts, backoff_kind,
-		backoff_delay_ms, backoff_initial_ms, backoff_multiplier, backoff_max_ms, input)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlTaskMove = `UPDATE activity_tasks SET attempt = ?, state = ?, owner = ?, not_before = ? WHERE workflow_id = ? AND run_id = ? AND activity_id = ?`
+	sqlTaskPut = `INSERT OR REPLACE INTO activity_tasks (workflow_id, run_id, activity_id, attempt, state, owner, claim_token, claim_until,
+		scheduled_at, not_before, namespace, task_queue, name, package_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlTaskMove = `UPDATE activity_tasks SET attempt = ?, state = ?, owner = ?, not_before = ?, claim_token = ?, claim_until = ?
+		WHERE workflow_id = ? AND run_id = ? AND activity_id = ?`
 	sqlTaskEnd  = `DELETE FROM activity_tasks WHERE workflow_id = ? AND run_id = ? AND activity_id = ?`
 	sqlTimerPut = `INSERT OR REPLACE INTO timers (workflow_id, run_id, timer_id, namespace, purpose, fire_at) VALUES (?, ?, ?, ?, ?, ?)`
 	sqlTimerEnd = `DELETE FROM timers WHERE workflow_id = ? AND run_id = ? AND timer_id = ?`
@@ -28,7 +23,8 @@ func (t *tx) act(a history.Act) error {
 		err = t.putTask(&a.Task)
 	case history.TaskMoved:
 		k := a.Key
-		_, err = t.exec(sqlTaskMove, int64(k.Attempt), string(a.State), a.Owner, micros(a.NotBefore), string(k.WorkflowID), string(k.RunID), k.ActivityID)
+		_, err = t.exec(sqlTaskMove, int64(k.Attempt), string(a.State), a.Owner, micros(a.NotBefore), a.Token, micros(a.ClaimUntil),
+			string(k.WorkflowID), string(k.RunID), k.ActivityID)
 	case history.TaskEnded:
 		_, err = t.exec(sqlTaskEnd, string(a.WorkflowID), string(a.RunID), a.ActivityID)
 	case history.TimerSet:
@@ -48,13 +44,7 @@ func (t *tx) act(a history.Act) error {
 }
 
 func (t *tx) putTask(k *history.Task) error {
-	var attempts, kind, delay, initial, multiplier, longest driver.Value
-	if r := k.Config.Retry; r != nil {
-		b := r.Backoff
-		attempts, kind, delay, initial, multiplier, longest = int64(r.MaxAttempts), b.Kind, b.DelayMS, b.InitialMS, b.Multiplier, b.MaxMS
-	}
 	_, err := t.exec(sqlTaskPut, string(k.Key.WorkflowID), string(k.Key.RunID), k.Key.ActivityID, int64(k.Key.Attempt), string(k.State), k.Owner,
-		micros(k.ScheduledAt), micros(k.NotBefore), string(k.Namespace), k.TaskQueue, k.Node, k.Name, k.WorkflowType, k.PackageVersion,
-		int64(k.PolicyFailures), int64(k.LostInRow), k.Config.TimeoutMS, attempts, kind, delay, initial, multiplier, longest, blob(k.Input))
+		k.Token, micros(k.ClaimUntil), micros(k.ScheduledAt), micros(k.NotBefore), string(k.Namespace), k.TaskQueue, k.Name, k.PackageVersion)
 	return err
 }

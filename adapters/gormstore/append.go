@@ -85,6 +85,9 @@ func (t *tx) commit(c *history.Commit, now time.Time) (refusal, err error) {
 			return refusal, err
 		}
 	}
+	if refusal, err := t.claimLost(c.Claims); refusal != nil || err != nil {
+		return refusal, err
+	}
 	follows, err := t.advance(c)
 	if err != nil {
 		return nil, err
@@ -161,8 +164,14 @@ func (t *tx) contents(c *history.Commit, now time.Time) error {
 		if _, err := t.exec(sqlKeyPut, k.Scope, k.Key, k.Request, string(k.WorkflowID), string(k.RunID), micros(k.ExpiresAt)); err != nil {
 			return err
 		}
-		_, err := t.exec(sqlKeysExpire, micros(now))
-		return err
+		if _, err := t.exec(sqlKeysExpire, micros(now)); err != nil {
+			return err
+		}
+	}
+	for i := range c.Audit {
+		if err := t.audit(&c.Audit[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

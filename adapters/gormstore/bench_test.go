@@ -42,7 +42,7 @@ func (c *chain) next() history.Commit {
 	commit.Acts = append(commit.Acts, history.TaskAdded{Task: history.Task{
 		Namespace: "default",
 		Key:       domain.AttemptKey{WorkflowID: c.id, RunID: c.run, ActivityID: c.n, Attempt: 1},
-		TaskQueue: "shell", Name: "make", WorkflowType: "ship", PackageVersion: fmt.Sprintf("%064x", 1), Input: domain.Payload(`{"name":"Ada"}`),
+		TaskQueue: "shell", Name: "make", PackageVersion: fmt.Sprintf("%064x", 1), Input: domain.Payload(`{"name":"Ada"}`),
 		State: history.TaskStarted, Owner: "server-1", ScheduledAt: fake.Epoch, NotBefore: fake.Epoch,
 	}})
 	return commit

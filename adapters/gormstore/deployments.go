@@ -34,7 +34,7 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 		return deployment.Version{}, false, fault("the imports of version "+v.ContentHash+" cannot be stored", err)
 	}
 	stored := v
-	stored.DeployedAt = fromMicros(micros(v.DeployedAt))
+	stored.DeployedAt, stored.Audit = fromMicros(micros(v.DeployedAt)), nil
 	var fresh bool
 	err = s.write.transaction(ctx, func(t *tx) error {
 		n, err := t.exec(sqlVersionAdd, v.ContentHash, v.DeploymentID, v.WorkflowType, v.DocumentPath, micros(v.DeployedAt), []byte(v.Source), imports, []byte(v.Plan))
@@ -46,8 +46,10 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 				return err
 			}
 		}
-		_, err = t.exec(sqlRoutePut, stored.WorkflowType, stored.ContentHash, micros(v.DeployedAt))
-		return err
+		if _, err = t.exec(sqlRoutePut, stored.WorkflowType, stored.ContentHash, micros(v.DeployedAt)); err != nil {
+			return err
+		}
+		return t.audit(v.Audit)
 	})
 	if err != nil {
 		return deployment.Version{}, false, err

@@ -82,14 +82,17 @@ func drawAct(t *rapid.T) history.Act {
 	case 0:
 		task := history.Task{
 			Namespace: "default", Key: key, Name: "make", Input: payloads.Draw(t, "input"), State: state, Owner: owner,
-			ScheduledAt: moments.Draw(t, "scheduled"), NotBefore: moments.Draw(t, "not before"), LostInRow: small.Draw(t, "lost"),
+			Token: int64(small.Draw(t, "token")), ClaimUntil: moments.Draw(t, "claim"), ScheduledAt: moments.Draw(t, "scheduled"), NotBefore: moments.Draw(t, "not before"),
 		}
 		if rapid.Bool().Draw(t, "retry") {
 			task.Config = action.Config{TimeoutMS: 5, Retry: &action.Retry{MaxAttempts: 2, Backoff: action.Backoff{Kind: "exponential", InitialMS: 1, Multiplier: 1.1, MaxMS: 9}}}
 		}
 		return history.TaskAdded{Task: task}
 	case 1:
-		return history.TaskMoved{Key: key, State: state, Owner: owner, NotBefore: moments.Draw(t, "not before")}
+		return history.TaskMoved{
+			Key: key, State: state, Owner: owner, Token: int64(small.Draw(t, "token")), ClaimUntil: moments.Draw(t, "claim"),
+			NotBefore: moments.Draw(t, "not before"),
+		}
 	case 2:
 		return history.TaskEnded{WorkflowID: key.WorkflowID, RunID: key.RunID, ActivityID: key.ActivityID}
 	case 3:
@@ -201,6 +204,7 @@ func (p *pairOf) ask(t *rapid.T) {
 	both(t, p, "due", func(s conformance.Store) ([]history.Task, error) { return s.Due(ctx, now, limit) })
 	owners := []string{"a", "b"}[:small.Draw(t, "owners")%3]
 	both(t, p, "held", func(s conformance.Store) ([]history.Task, error) { return s.Held(ctx, owners...) })
+	both(t, p, "depths", func(s conformance.Store) ([]ports.QueueDepth, error) { return s.Depths(ctx, now) })
 	both(t, p, "timers", func(s conformance.Store) ([]history.Timer, error) { return s.DueTimers(ctx, now, limit) })
 	key, from := drawKey(t), int64(rapid.IntRange(-1, 9).Draw(t, "from"))
 	both(t, p, "records", func(s conformance.Store) (twoOf[[]transcript.Record, int64], error) {
@@ -230,7 +234,11 @@ func (p *pairOf) change(t *rapid.T) {
 	key := drawKey(t)
 	v := versionOf(small.Draw(t, "version"))
 	drawn := drawNamespace(t)
-	switch rapid.IntRange(0, 8).Draw(t, "change") {
+	switch rapid.IntRange(0, 9).Draw(t, "change") {
+	case 9:
+		claims := []history.Claim{{Key: key, Token: int64(small.Draw(t, "token"))}, {Key: drawKey(t), Token: int64(small.Draw(t, "token"))}}
+		until := moments.Draw(t, "until")
+		both(t, p, "renew", func(s conformance.Store) ([]history.Claim, error) { return s.Renew(ctx, claims, until) })
 	case 0:
 		both(t, p, "park", func(s conformance.Store) (int, error) { return 0, s.Park(ctx, []domain.AttemptKey{key}) })
 	case 1:
@@ -262,7 +270,7 @@ func (p *pairOf) change(t *rapid.T) {
 	case 6:
 		both(t, p, "change namespace", func(s conformance.Store) (ports.NamespaceRow, error) { return s.ChangeNamespace(ctx, drawn) })
 	case 7:
-		both(t, p, "remove namespace", func(s conformance.Store) (int, error) { return 0, s.RemoveNamespace(ctx, drawn.Name) })
+		both(t, p, "remove namespace", func(s conformance.Store) (int, error) { return 0, s.RemoveNamespace(ctx, drawn.Name, nil) })
 	default:
 		both(t, p, "delete version", func(s conformance.Store) (int, error) { return 0, s.DeleteVersion(ctx, v.WorkflowType, v.ContentHash) })
 	}

@@ -67,3 +67,22 @@ func (s *Store) Apply(ctx context.Context, version int) error {
 	}
 	return s.Write(ctx, steps[version-1].text)
 }
+
+// OpenAt gives a store whose schema is of an earlier version.
+func OpenAt(ctx context.Context, o Options, version int) (*Store, error) {
+	if err := prepareFile(o.Path); err != nil {
+		return nil, err
+	}
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWriter(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{clock: o.Clock, write: w}, apply(ctx, w, steps[:version], o.Path, o.Clock.Now())
+}
+
+// CloseWriter ends a store of OpenAt.
+func (s *Store) CloseWriter() error { return s.write.close() }

@@ -111,16 +111,17 @@ func nameOf(f *os.File) Owner {
 }
 
 func locked(path string, o Owner) error {
-	who := "another process"
+	who, stop := "another process", "stop it first"
 	if o.PID != 0 {
-		who = fmt.Sprintf("process %d", o.PID)
+		who, stop = fmt.Sprintf("process %d", o.PID), fmt.Sprintf("stop it first: kill %d", o.PID)
 	}
 	if o.Address != "" {
 		who += " at " + o.Address
 	}
 	return &domain.Error{
 		Code: domain.CodeStoreLocked, Type: "StoreLocked",
-		Message: fmt.Sprintf("the store at %s is in use by %s; talk to it, or stop it first", path, who),
+		Message: fmt.Sprintf("the store at %s is in use by %s; deploy and start there through MCP (aion mcp bridge finds it), "+
+			"run without a store (aion run --ephemeral), or %s", path, who, stop),
 		Details: map[string]any{"pid": o.PID, "address": o.Address},
 	}
 }

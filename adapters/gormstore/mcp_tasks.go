@@ -56,7 +56,10 @@ func (s *Store) CreateMCPTask(ctx context.Context, t task.Task, limit int) error
 		_, err = x.exec(sqlMCPTaskAdd, string(t.ID), t.Owner, caller, string(t.Namespace), t.Tool, []byte(t.Arguments), string(t.State), t.StatusMessage,
 			orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome, orNull(t.Reference), micros(t.CreatedAt), micros(t.UpdatedAt),
 			timeOrNull(t.ExpiresAt), micros(t.LeaseUntil))
-		return err
+		if err != nil {
+			return err
+		}
+		return x.audit(t.Audit)
 	})
 }
 
@@ -92,7 +95,12 @@ func (x *tx) changeMCPTask(id task.ID, change func(task.Task) (task.Task, error)
 	}
 	_, err = x.exec(sqlMCPTaskSet, string(t.State), t.StatusMessage, orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome, orNull(t.Reference),
 		micros(t.UpdatedAt), timeOrNull(t.ExpiresAt), micros(t.LeaseUntil), string(id))
-	return t, err
+	if err != nil {
+		return task.Task{}, err
+	}
+	record := t.Audit
+	t.Audit = nil
+	return t, x.audit(record)
 }
 
 // mcpTaskRefuses finds out whether a task lets the commit start something for it, and writes nothing.

@@ -56,6 +56,10 @@ func migrate(ctx context.Context, w *writer, path string, now time.Time) error {
 	if err != nil {
 		return fault("the migrations of this binary cannot be read", err)
 	}
+	return apply(ctx, w, steps, path, now)
+}
+
+func apply(ctx context.Context, w *writer, steps []migration, path string, now time.Time) error {
 	return w.transaction(ctx, func(t *tx) error {
 		counts := make([]driver.Value, 2)
 		if _, err := t.row(counts, sqlSchemaTables); err != nil {

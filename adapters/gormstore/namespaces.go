@@ -27,8 +27,12 @@ func (s *Store) AddNamespace(ctx context.Context, n ports.NamespaceRow) (stored 
 		if err != nil {
 			return err
 		}
-		added = changed == 1
-		stored, err = t.namespace(n.Name)
+		if added = changed == 1; added {
+			err = t.audit(n.Audit)
+		}
+		if err == nil {
+			stored, err = t.namespace(n.Name)
+		}
 		return err
 	})
 	return stored, added, err
@@ -40,14 +44,16 @@ func (s *Store) ChangeNamespace(ctx context.Context, n ports.NamespaceRow) (stor
 		if _, err := t.exec(sqlNamespaceSet, n.Description, bound(n.MaxInFlight), retention(n.Retention), string(n.Name)); err != nil {
 			return err
 		}
-		stored, err = t.namespace(n.Name)
-		return err
+		if stored, err = t.namespace(n.Name); err != nil {
+			return err
+		}
+		return t.audit(n.Audit)
 	})
 	return stored, err
 }
 
 // RemoveNamespace implements ports.NamespaceStore.
-func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace) error {
+func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace, audit *domain.AuditRecord) error {
 	return s.write.transaction(ctx, func(t *tx) error {
 		if _, err := t.namespace(name); err != nil {
 			return err
@@ -59,8 +65,10 @@ func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace) erro
 		if used {
 			return ports.NamespaceNotEmpty(name)
 		}
-		_, err = t.exec(sqlNamespaceDrop, string(name))
-		return err
+		if _, err = t.exec(sqlNamespaceDrop, string(name)); err != nil {
+			return err
+		}
+		return t.audit(audit)
 	})
 }
 

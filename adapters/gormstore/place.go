@@ -66,7 +66,8 @@ func checkDirectory(dir string) error {
 		return misplaced("store directory %s belongs to uid %d and this process runs as uid %d; run: chown %d %s", dir, st.Uid, os.Geteuid(), os.Geteuid(), dir)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return misplaced("store directory %s has mode %04o and must be private: chmod 700 %s", dir, mode, dir)
+		return misplaced("store directory %s has mode %04o and must be private: put the store into a folder of its own (mkdir -m 700 %s), "+
+			"or run: chmod 700 %s", dir, mode, filepath.Join(dir, "store"), dir)
 	}
 	return nil
 }
@@ -121,5 +122,5 @@ func unwritable(path string, cause error) error {
 }
 
 func corrupt(path, finding string) error {
-	return fault(fmt.Sprintf("the store at %s is damaged (%s); restore a backup: aion backup restore FILE --replace", path, finding), nil)
+	return fault(fmt.Sprintf("the store at %s is damaged (%s); put a copy of its directory back that was made while no aion ran, or move %s aside to begin with an empty store", path, finding, path), nil)
 }

@@ -41,7 +41,7 @@ func TestStoreNeedsAPrivateDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, words := range map[string][]string{
-		loose:                          {loose + " has mode 0755 and must be private: chmod 700 " + loose},
+		loose:                          {loose + " has mode 0755 and must be private: put the store into a folder of its own (mkdir -m 700 " + loose + "/store), or run: chmod 700 " + loose},
 		file:                           {file + " is not a directory"},
 		link:                           {link + " is a link"},
 		filepath.Join(base, "nowhere"): {"mkdir -m 700 " + filepath.Join(base, "nowhere")},
@@ -143,7 +143,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := gormstore.Open(t.Context(), text)
-	wantRefusal(t, err, domain.CodeBackend, "StoreFault", "does not begin like a SQLite file", "aion backup restore")
+	wantRefusal(t, err, domain.CodeBackend, "StoreFault", "does not begin like a SQLite file", "put a copy of its directory back")
 
 	foreign := at(filepath.Join(privateDir(t), "other.db"))
 	db, err := sql.Open("sqlite3", foreign.Path)
@@ -195,7 +195,7 @@ func TestDamagedFileIsRefusedAfterAnUncleanStop(t *testing.T) { // engine 21
 	}
 	for range 2 { // the refusal does not count as a clean stop
 		_, err = gormstore.Open(t.Context(), o)
-		wantRefusal(t, err, domain.CodeBackend, "StoreFault", o.Path+" is damaged", "aion backup restore")
+		wantRefusal(t, err, domain.CodeBackend, "StoreFault", o.Path+" is damaged", "put a copy of its directory back")
 	}
 	if err := os.WriteFile(o.Path, body, 0o600); err != nil {
 		t.Fatal(err)

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"slices"
 	"strings"
 	"time"
 
 	"aion/domain"
-	"aion/domain/action"
 	"aion/domain/history"
+	"aion/ports"
 )
 
 const (
-	taskColumns = `t.workflow_id, t.run_id, t.activity_id, t.attempt, t.state, t.owner, t.scheduled_at, t.not_before, t.namespace, t.task_queue,
-		t.node, t.name, t.workflow_type, t.package_version, t.policy_failures, t.lost_in_row, t.timeout_ms, t.max_attempts, t.backoff_kind,
-		t.backoff_delay_ms, t.backoff_initial_ms, t.backoff_multiplier, t.backoff_max_ms, t.input`
+	taskColumns = `t.workflow_id, t.run_id, t.activity_id, t.attempt, t.state, t.owner, t.claim_token, t.claim_until, t.scheduled_at, t.not_before,
+		t.namespace, t.task_queue, t.name, t.package_version`
 	// The inner query reads an index only, so that tasks which wait for a later retry cost no row.
 	sqlTasksDue = `SELECT ` + taskColumns + ` FROM (SELECT workflow_id, run_id, activity_id FROM activity_tasks
 		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?)
@@ -24,8 +24,13 @@ const (
 		CROSS JOIN activity_tasks AS t ON t.workflow_id = d.workflow_id AND t.run_id = d.run_id AND t.activity_id = d.activity_id`
 	sqlTasksStarted = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started'`
 	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = +? ORDER BY t.run_id, t.activity_id`
-	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = ''
+	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = '', claim_token = 0, claim_until = 0
 		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND state = 'started'`
+	sqlClaimed = `workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'started'`
+	sqlClaim   = `SELECT 1 FROM activity_tasks WHERE ` + sqlClaimed
+	sqlRenew   = `UPDATE activity_tasks SET claim_until = ? WHERE ` + sqlClaimed
+	sqlDepths  = `SELECT namespace, task_queue, count(*), min(max(not_before, scheduled_at)) FROM activity_tasks
+		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?) GROUP BY namespace, task_queue`
 	sqlTaskNext = `SELECT not_before FROM activity_tasks WHERE state = 'queued' ORDER BY not_before LIMIT 1`
 
 	sqlTimersDue = `SELECT workflow_id, run_id, timer_id, namespace, purpose, fire_at FROM timers WHERE fire_at <= ?
@@ -48,21 +53,10 @@ func (s *Store) tasks(ctx context.Context, query string, args ...any) ([]history
 
 func scanTask(rows *sql.Rows) (history.Task, error) {
 	var t history.Task
-	var scheduled, notBefore int64
-	var attempts, delay, initial, longest sql.NullInt64
-	var kind sql.NullString
-	var multiplier sql.NullFloat64
-	var input []byte
-	err := rows.Scan(&t.Key.WorkflowID, &t.Key.RunID, &t.Key.ActivityID, &t.Key.Attempt, &t.State, &t.Owner, &scheduled, &notBefore, &t.Namespace,
-		&t.TaskQueue, &t.Node, &t.Name, &t.WorkflowType, &t.PackageVersion, &t.PolicyFailures, &t.LostInRow, &t.Config.TimeoutMS, &attempts, &kind,
-		&delay, &initial, &multiplier, &longest, &input)
-	t.ScheduledAt, t.NotBefore, t.Input = fromMicros(scheduled), fromMicros(notBefore), input
-	if attempts.Valid {
-		t.Config.Retry = &action.Retry{MaxAttempts: int(attempts.Int64), Backoff: action.Backoff{
-			Kind: kind.String, DelayMS: delay.Int64,
-			InitialMS: initial.Int64, Multiplier: multiplier.Float64, MaxMS: longest.Int64,
-		}}
-	}
+	var until, scheduled, notBefore int64
+	err := rows.Scan(&t.Key.WorkflowID, &t.Key.RunID, &t.Key.ActivityID, &t.Key.Attempt, &t.State, &t.Owner, &t.Token, &until, &scheduled, &notBefore,
+		&t.Namespace, &t.TaskQueue, &t.Name, &t.PackageVersion)
+	t.ClaimUntil, t.ScheduledAt, t.NotBefore = fromMicros(until), fromMicros(scheduled), fromMicros(notBefore)
 	return t, err
 }
 
@@ -108,6 +102,59 @@ func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
 		}
 		return nil
 	})
+}
+
+// Renew implements ports.TaskStore.
+func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Time) ([]history.Claim, error) {
+	var lost []history.Claim
+	err := s.write.transaction(ctx, func(t *tx) error {
+		lost = nil
+		for _, c := range claims {
+			k := c.Key
+			held, err := t.exec(sqlRenew, micros(until), string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt), c.Token)
+			if err != nil {
+				return err
+			}
+			if held == 0 {
+				lost = append(lost, c)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lost, nil
+}
+
+// claimLost gives the refusal of a commit one of whose claims is lost.
+func (t *tx) claimLost(claims []history.Claim) (refusal, err error) {
+	for _, c := range claims {
+		k := c.Key
+		found := make([]driver.Value, 1)
+		held, err := t.row(found, sqlClaim, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt), c.Token)
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			return ports.ClaimLost(c), nil
+		}
+	}
+	return nil, nil
+}
+
+// Depths implements ports.QueueStore.
+func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, error) {
+	var depths []ports.QueueDepth
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var d ports.QueueDepth
+		var oldest int64
+		err := rows.Scan(&d.Namespace, &d.TaskQueue, &d.Tasks, &oldest)
+		d.Oldest = fromMicros(oldest)
+		depths = append(depths, d)
+		return err
+	}, sqlDepths, micros(now))
+	return depths, err
 }
 
 // NextDue implements ports.TaskStore. A task without a due time has long been due.

@@ -18,7 +18,7 @@ func refuse(ctx context.Context, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || sqliteCode(err) == sqlite3.ErrInterrupt) {
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)) || sqliteCode(err) == sqlite3.ErrInterrupt) {
 		return context.Cause(ctx)
 	}
 	switch sqliteCode(err) {
@@ -29,7 +29,7 @@ func refuse(ctx context.Context, err error) error {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrNomem, sqlite3.ErrInterrupt, sqlite3.ErrProtocol:
 		return domain.Unavailable("StoreUnavailable", "the store is busy; repeat the call later", err)
 	default:
-		return fault("the store cannot carry out the call; aion doctor shows its state", err)
+		return fault("the store cannot carry out the call; if its file is damaged, stop aion and put a copy of its directory back", err)
 	}
 }
 

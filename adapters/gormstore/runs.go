@@ -87,6 +87,12 @@ func (s *Store) Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRo
 	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = +?", string(id)).Order("generation"))
 }
 
+// RunsIn implements ports.RunIndex.
+func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error) {
+	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = (SELECT id FROM workflows WHERE id = +? AND namespace = +?)", string(id), string(ns)).
+		Order("generation"))
+}
+
 // List implements ports.RunIndex.
 func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
 	q := filtered(s.runs(ctx), filter)

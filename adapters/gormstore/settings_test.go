@@ -106,6 +106,7 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Head(ctx, c.id))
 	check(s.Idempotent(ctx, "default", "k"))
 	check(s.Runs(ctx, c.id))
+	check(s.RunsIn(ctx, "default", c.id))
 	for _, status := range []history.Status{"", history.Running} {
 		for _, typ := range []string{"", "ship"} {
 			for _, from := range []time.Time{{}, fake.Epoch} {
@@ -124,6 +125,12 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Held(ctx, "a", "b"))
 	check(s.Open(ctx, c.id))
 	check(nil, s.Park(ctx, []domain.AttemptKey{key}))
+	check(s.Renew(ctx, []history.Claim{{Key: key, Token: 1}}, fake.Epoch))
+	stale := c.next()
+	stale.Claims = []history.Claim{{Key: key, Token: 7}}
+	if domain.CodeOf(s.Append(ctx, []history.Commit{stale})[0]) != domain.CodeSequenceConflict {
+		t.Error("a lost claim is not refused")
+	}
 	check(s.NextDue(ctx))
 	check(s.DueTimers(ctx, fake.Epoch, 10))
 	check(s.NextTimer(ctx))
@@ -155,7 +162,7 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Namespace(ctx, "acme"))
 	check(s.Namespaces(ctx, "a", 10))
 	check(s.ChangeNamespace(ctx, ports.NamespaceRow{Name: "acme", Description: "d"}))
-	check(nil, s.RemoveNamespace(ctx, "acme"))
+	check(nil, s.RemoveNamespace(ctx, "acme", nil))
 	waiting := task.New(task.NewID([16]byte{1}), "operator", fake.Epoch, time.Second)
 	waiting.Arguments = []byte(`{}`)
 	check(nil, s.CreateMCPTask(ctx, waiting, 10))
@@ -168,8 +175,11 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	errs = append(errs, s.Append(ctx, []history.Commit{awaited})...)
 	check(s.ChangeMCPTask(ctx, waiting.ID, func(k task.Task) (task.Task, error) { return k.Cancel(task.End{At: fake.Epoch}), nil }))
 	check(s.CountMCPTasks(ctx))
+	check(s.Depths(ctx, fake.Epoch))
 	check(s.DeleteMCPTasks(ctx, fake.Epoch.Add(time.Hour), 10))
-	check(nil, s.Audit(ctx, ports.AuditRecord{At: fake.Epoch}))
+	check(nil, s.Audit(ctx, domain.AuditRecord{}))
+	check(nil, s.BeginAudit(ctx, "c", domain.AuditRecord{}))
+	check(s.AuditHeads(ctx))
 	check(s.AuditRecords(ctx, 0, 10))
 	for _, err := range errs {
 		if err != nil {
@@ -207,7 +217,11 @@ func TestEveryStatementUsesAnIndex(t *testing.T) { // engine 18
 			scan := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING") && !strings.HasPrefix(step, "SCAN d")
 			// The primary key of these tables is the order in which they are read, up to the limit.
 			ordered := strings.Contains(q, "FROM outbox ORDER BY n")
-			if scan && !ordered || strings.Contains(step, "TEMP B-TREE") {
+			// No request asks for the started tasks; an index of them would be written twice by every commit.
+			started := strings.HasPrefix(step, "SCAN t") && strings.Contains(q, "WHERE t.state = 'started'")
+			// Only who reads the metrics asks what waits, so it is grouped at that time.
+			grouped := strings.Contains(step, "FOR GROUP BY") && strings.Contains(q, "GROUP BY namespace, task_queue")
+			if scan && !ordered && !started || strings.Contains(step, "TEMP B-TREE") && !grouped {
 				t.Errorf("%q in the plan of\n%s", step, q)
 			}
 		}

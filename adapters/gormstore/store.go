@@ -22,6 +22,8 @@ type Options struct {
 	Readers         int  // reading connections; 0: 4
 	UnsafeNoFsync   bool // acknowledged means: handed to the operating system
 	UnsafeNetworkFS bool // do not refuse a network file system
+	// Audited is told of each audit record; it must not wait. nil: nobody counts.
+	Audited func(action, outcome string)
 }
 
 // Store implements every store port but the one for documents. It is safe for concurrent use.
@@ -40,6 +42,7 @@ var (
 	_ ports.EventStore      = (*Store)(nil)
 	_ ports.RunIndex        = (*Store)(nil)
 	_ ports.TaskStore       = (*Store)(nil)
+	_ ports.QueueStore      = (*Store)(nil)
 	_ ports.TimerStore      = (*Store)(nil)
 	_ ports.OutboxStore     = (*Store)(nil)
 	_ ports.TranscriptStore = (*Store)(nil)

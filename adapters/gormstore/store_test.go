@@ -1,12 +1,15 @@
 package gormstore_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"aion/adapters/gormstore"
+	"aion/domain"
 	"aion/test/conformance"
 	"aion/test/fake"
 )
@@ -48,4 +51,17 @@ func open(t testing.TB) *gormstore.Store {
 func TestStoreKeepsEveryPortsPromise(t *testing.T) { // engine 17
 	t.Parallel()
 	conformance.All(t, func(tb testing.TB) conformance.Store { return open(tb) })
+}
+
+// What the caller broke off is the caller's reason, however many hands it goes through, and no fault of the store.
+func TestAnOpenThatIsBrokenOffGivesTheReason(t *testing.T) {
+	t.Parallel()
+	reason := errors.New("not wanted any more")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	_, err := gormstore.Open(ctx, options(t))
+	var refused *domain.Error
+	if !errors.Is(err, reason) || errors.As(err, &refused) {
+		t.Errorf("got %v", err)
+	}
 }

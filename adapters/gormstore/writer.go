@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"aion/domain"
+	"aion/ports"
 )
 
 // writer owns the one connection that writes. Its statements are prepared once. Whoever has the turn has the connection.
@@ -23,6 +24,11 @@ type writer struct {
 	stmts map[string]*sqlite3.SQLiteStmt
 	args  []driver.NamedValue
 	gone  bool
+
+	clock   ports.Clock
+	chain   string                       // of the audit records of this process
+	head    *domain.AuditHead            // its last durable record; nil: not read yet
+	audited func(action, outcome string) // nil: nobody counts
 
 	mu      sync.Mutex
 	waiting []*change // first come, first written
@@ -51,7 +57,7 @@ func openWriter(o Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{turn: make(chan struct{}, 1), conn: conn.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}}
+	w := &writer{turn: make(chan struct{}, 1), conn: conn.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}, clock: o.Clock, audited: o.Audited}
 	w.turn <- struct{}{}
 	return w, nil
 }
@@ -151,6 +157,13 @@ func (w *writer) run(ctx context.Context, batch []*change) error {
 		return err
 	}
 	done = true
+	for i := range t.records {
+		head := t.records[i].Head()
+		w.head = &head
+		if w.audited != nil {
+			w.audited(t.records[i].Action, t.records[i].Outcome)
+		}
+	}
 	return nil
 }
 
@@ -163,6 +176,7 @@ func (t *tx) all(batch []*change) error {
 		if _, err := t.exec(`SAVEPOINT one`); err != nil {
 			return err
 		}
+		told := len(t.records)
 		c.err = refuse(t.ctx, c.write(t))
 		if c.err != nil {
 			if domain.CodeOf(c.err) == domain.CodeUnavailable {
@@ -171,6 +185,7 @@ func (t *tx) all(batch []*change) error {
 			if _, err := t.exec(`ROLLBACK TO one`); err != nil {
 				return err
 			}
+			t.records = t.records[:told]
 		}
 		if _, err := t.exec(`RELEASE one`); err != nil {
 			return err
@@ -196,8 +211,9 @@ func (w *writer) close() error {
 
 // tx is one transaction of the writer.
 type tx struct {
-	ctx context.Context //nolint:containedctx // lives for one call of transaction
-	w   *writer
+	ctx     context.Context //nolint:containedctx // lives for one call of transaction
+	w       *writer
+	records []domain.AuditRecord // those of this transaction, counted once they are durable
 }
 
 func (t *tx) prepared(query string) (*sqlite3.SQLiteStmt, error) {

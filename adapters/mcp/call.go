@@ -52,23 +52,25 @@ func (x *exchange) needsTasks(t *tool) *fault {
 	if t.deferred {
 		return capabilityFault("%s "+needs, t.name)
 	}
-	return capabilityFault("%s with `%s` "+needs+"; or call it without `%s`", t.name, t.awaits, t.awaits)
+	without := fmt.Sprintf("%s with `%s` "+needs+"; or call it without `%s`", t.name, t.awaits, t.awaits)
+	if t.instead != "" {
+		without += " and follow it with " + t.instead
+	}
+	return capabilityFault("%s", without)
 }
 
 // turnedAway is why a caller's call reaches no tool; nil when it does.
 func (x *exchange) turnedAway(now time.Time) error {
-	if wait, ok := x.rates.take(x.caller, now); !ok {
-		return &domain.Error{Code: domain.CodeResourceExhausted, Type: "RateLimited", Message: fmt.Sprintf(
-			"more than %d tool calls per second; wait %d ms and repeat the call", x.RatePerSecond, wait.Milliseconds())}
+	if err := x.rates.take(x.caller, now); err != nil {
+		return err
 	}
 	return x.refused
 }
 
 // outcome is how a call came out: the body of its result, or why there is none.
 type outcome struct {
-	body   []byte
-	target string // what was changed; empty: the argument says it
-	err    error
+	body []byte
+	err  error
 }
 
 // run is step 15: from here on every refusal is a result.
@@ -84,7 +86,7 @@ func (x *exchange) run(ctx context.Context, t *tool, call Call) {
 	}
 	out, f := x.invoke(ctx, call)
 	if f != nil {
-		x.report(ctx, call, begin, out, &domain.Error{Code: domain.CodeBackend, Type: "Internal"})
+		x.report(ctx, call, begin, &domain.Error{Code: domain.CodeBackend, Type: "Internal"})
 		x.fail(f)
 		return
 	}
@@ -107,7 +109,7 @@ func (x *exchange) invoke(ctx context.Context, call Call) (out outcome, f *fault
 	if err != nil {
 		return outcome{err: x.late(ctx, err)}, nil
 	}
-	return outcome{body: x.encodeResult(result), target: result.Target}, nil
+	return outcome{body: x.encodeResult(result)}, nil
 }
 
 // late says of a call that met its deadline that it did.
@@ -123,29 +125,23 @@ func (x *exchange) late(ctx context.Context, err error) error {
 func (x *exchange) finish(ctx context.Context, call Call, begin time.Time, out outcome) {
 	if out.err != nil {
 		refusal := x.refusal(ctx, out.err)
-		x.report(ctx, call, begin, out, refusal)
+		x.report(ctx, call, begin, refusal)
 		x.succeed(x.encodeRefusal(refusal, nil))
 		return
 	}
-	x.report(ctx, call, begin, out, nil)
+	x.report(ctx, call, begin, nil)
 	x.succeed(out.body)
 }
 
-// report logs and counts a call, and audits one that changes something.
-func (x *exchange) report(ctx context.Context, call Call, begin time.Time, out outcome, refusal *domain.Error) {
+// report logs and counts a call, and audits a refused one.
+func (x *exchange) report(ctx context.Context, call Call, begin time.Time, refusal *domain.Error) {
 	code := outcomeOK
 	if refusal != nil {
 		code = string(refusal.Code)
 	}
 	x.logCall(ctx, call, begin, refusal)
 	x.Meter.MCPToolCall(call.Tool, code, time.Since(begin))
-	if t := x.catalogue.tools[call.Tool]; t.changes {
-		target := out.target
-		if target == "" {
-			target = call.Arguments.Text(t.target)
-		}
-		x.audit(ctx, call.Tool, call.Arguments.Text("namespace"), target, code)
-	}
+	x.audit(ctx, x.catalogue.tools[call.Tool], call, refusal)
 }
 
 // encodeResult writes a success. A value that cannot be encoded panics: it is a defect of the tool.

@@ -22,10 +22,12 @@ type Tool struct {
 	Progress bool
 	// Awaits names the boolean argument that turns a call into a task; empty: there is none.
 	Awaits string
+	// Instead is the tool with which a client that has no tasks follows what it began with a call that became none.
+	Instead string
 	// Deferred turns every call into a task.
 	Deferred bool
-	// Target names the argument that says what a changing tool is about, for the audit log.
-	Target string
+	// Action is what a tool that changes something does, in the audit log; Target names the argument that says to what.
+	Action, Target string
 }
 
 // Catalogue is what one route offers. It is encoded once, so the same bytes go to every caller.
@@ -46,8 +48,9 @@ type tool struct {
 	known    []string // argument names
 	progress bool
 	awaits   string
+	instead  string
 	deferred bool
-	changes  bool // it is not read-only
+	action   string
 	target   string
 }
 
@@ -80,6 +83,11 @@ func compile(c Catalogue) (*compiled, error) {
 			list = append(list, ',')
 		}
 		list = append(list, descriptor...)
+	}
+	for _, t := range out.tools {
+		if t.instead != "" && out.tools[t.instead] == nil {
+			return nil, fmt.Errorf("catalogue: %s names %s, and there is no such tool", t.name, t.instead)
+		}
 	}
 	text := func(s string) string { return string(jsontext.AppendText(nil, s)) }
 	out.info = fmt.Appendf(nil, `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":%s,"title":%s,"version":%s}}`, text(c.Name), text(c.Title), text(c.Version))
@@ -118,8 +126,8 @@ func compileTool(t Tool) (*tool, []byte, error) {
 		}
 	}
 	one := &tool{
-		name: name, input: input, known: propertyNames(parts["inputSchema"]), progress: t.Progress, awaits: t.Awaits, deferred: t.Deferred,
-		changes: string(split(parts["annotations"])["readOnlyHint"]) == "false", target: t.Target,
+		name: name, input: input, known: propertyNames(parts["inputSchema"]), progress: t.Progress, awaits: t.Awaits, instead: t.Instead, deferred: t.Deferred,
+		action: t.Action, target: t.Target,
 	}
 	for _, argument := range []string{t.Awaits, t.Target} {
 		if argument != "" && !slices.Contains(one.known, argument) {

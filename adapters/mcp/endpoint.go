@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 
 	"aion/adapters/web"
 	"aion/application/tasks"
+	"aion/domain"
 	"aion/ports"
 )
 
@@ -22,19 +24,18 @@ type Options struct {
 	RateBurst     int
 	IDs           ports.IDs
 	Log           *slog.Logger
-	Meter         ports.Meter    // nil: nothing is counted
-	Audit         ports.AuditLog // of changing tools and tasks/cancel; nil: nothing is kept
-	Tasks         *tasks.Service // nil: the route has no tasks and does not advertise them
-	PollInterval  time.Duration  // how often clients should ask for a task; 0: 1 s
+	Meter         ports.Meter                               // nil: nothing is counted
+	Audit         func(context.Context, domain.AuditRecord) // of refused calls; nil: nothing is kept
+	Tasks         *tasks.Service                            // nil: the route has no tasks and does not advertise them
+	PollInterval  time.Duration                             // how often clients should ask for a task; 0: 1 s
 }
 
-// Endpoint serves one catalogue. It keeps nothing between two requests but the rates and refusals of callers, and is safe
-// for concurrent use.
+// Endpoint serves one catalogue. It keeps nothing between two requests but the rates of callers, and is safe for concurrent
+// use.
 type Endpoint struct {
 	catalogue *compiled
 	service   Service
 	rates     *rates
-	refusals  *refusals
 	Options
 }
 
@@ -61,8 +62,11 @@ func NewEndpoint(c Catalogue, service Service, o Options) (*Endpoint, error) {
 			return nil, fmt.Errorf("catalogue: calls of %s become tasks, and the route has none", t.name)
 		}
 	}
-	return &Endpoint{catalogue: catalogue, service: service, rates: newRates(o.RatePerSecond, o.RateBurst), refusals: &refusals{}, Options: o}, nil
+	return &Endpoint{catalogue: catalogue, service: service, rates: newRates(o.RatePerSecond, o.RateBurst), Options: o}, nil
 }
+
+// ChangeRates takes other bounds of tool calls over from the next call on.
+func (e *Endpoint) ChangeRates(perSecond, burst int) { e.rates.change(perSecond, burst) }
 
 // ServeHTTP answers one request. The checks stand in the order of mcp 1.6: the first that fails decides the answer.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -88,6 +88,7 @@ func (x *exchange) identify() (who access.Caller, challenged bool, refused error
 		challenge.Write(x.w, x.r)
 		return who, true, nil
 	}
+	who.Via = access.Via{Surface: "mcp", RequestID: web.RequestID(x.r), Remote: x.r.RemoteAddr}
 	return who, false, err
 }
 

@@ -11,6 +11,8 @@ type unmetered struct{}
 
 func (unmetered) MCPRequest(string, string)                 {}
 func (unmetered) MCPToolCall(string, string, time.Duration) {}
+func (unmetered) AuthFailure(string)                        {}
+func (unmetered) KeysFetched(bool)                          {}
 
 // methods are those that the protocol knows here: the values of a label must be few.
 func methods() []string {

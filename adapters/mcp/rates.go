@@ -1,19 +1,20 @@
 package mcp
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
+	"aion/domain"
 	"aion/domain/access"
 )
 
 // rates bounds the tool calls of each caller by a bucket of tokens.
 type rates struct {
+	mu        sync.Mutex
 	perSecond float64
 	burst     float64
-
-	mu      sync.Mutex
-	buckets map[string]bucket
+	buckets   map[string]bucket
 }
 
 type bucket struct {
@@ -26,16 +27,25 @@ const maxBuckets = 10_000
 
 // newRates makes buckets of burst tokens; perSecond 0 turns the limit off.
 func newRates(perSecond, burst int) *rates {
-	return &rates{perSecond: float64(perSecond), burst: float64(max(burst, 1)), buckets: map[string]bucket{}}
+	r := &rates{buckets: map[string]bucket{}}
+	r.change(perSecond, burst)
+	return r
 }
 
-// take uses one token of the caller; wait is when the next one comes.
-func (r *rates) take(who access.Caller, now time.Time) (wait time.Duration, ok bool) {
-	if r.perSecond <= 0 || who.Mode == "off" {
-		return 0, true
-	}
+// change takes another rate over; nobody keeps more than the new burst.
+func (r *rates) change(perSecond, burst int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.perSecond, r.burst = float64(perSecond), float64(max(burst, 1))
+}
+
+// take uses one token of the caller, or refuses and tells when the next one comes.
+func (r *rates) take(who access.Caller, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.perSecond <= 0 || who.Mode == "off" {
+		return nil
+	}
 	key := who.Mode + ":" + who.Subject
 	b, known := r.buckets[key]
 	if !known {
@@ -45,11 +55,13 @@ func (r *rates) take(who access.Caller, now time.Time) (wait time.Duration, ok b
 	b = r.refilled(b, now)
 	if b.tokens < 1 {
 		r.buckets[key] = b
-		return time.Duration((1-b.tokens)/r.perSecond*float64(time.Second)).Round(time.Millisecond) + time.Millisecond, false
+		wait := time.Duration((1-b.tokens)/r.perSecond*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
+		return &domain.Error{Code: domain.CodeResourceExhausted, Type: "RateLimited", Message: fmt.Sprintf(
+			"more than %.0f tool calls per second; wait %d ms and repeat the call", r.perSecond, wait.Milliseconds())}
 	}
 	b.tokens--
 	r.buckets[key] = b
-	return 0, true
+	return nil
 }
 
 func (r *rates) refilled(b bucket, now time.Time) bucket {

@@ -37,7 +37,8 @@ func (x *exchange) refusal(ctx context.Context, err error) *domain.Error {
 		return &domain.Error{Code: domain.CodeUnavailable, Type: "StoreUnavailable", Message: "the workflow is very busy; repeat the call later"}
 	case domain.CodeUnauthenticated, domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeNotFound, domain.CodeInvalidInput,
 		domain.CodeInvalidState, domain.CodeNotRunning, domain.CodeUnknownQuery, domain.CodeQueryTimeout, domain.CodeQueryFailed, domain.CodeRunFailed,
-		domain.CodeIdempotencyConflict, domain.CodeVersionPinned, domain.CodeNotConfigured, domain.CodeResourceExhausted, domain.CodeUnavailable:
+		domain.CodeIdempotencyConflict, domain.CodeVersionPinned, domain.CodeNotConfigured, domain.CodeResourceExhausted, domain.CodeUnavailable,
+		domain.CodeOriginDenied, domain.CodeInsufficientScope:
 	}
 	return refusal
 }

@@ -29,9 +29,8 @@ type Call struct {
 // Result is the success of a call: a value that encodes to a JSON object of the tool's output schema, or plain text for a
 // tool that has none. A value that cannot be encoded is a defect.
 type Result struct {
-	Value  any
-	Text   string // only when Value is nil
-	Target string // what was changed, for the audit log; empty: the argument that the tool names as its target
+	Value any
+	Text  string // only when Value is nil
 }
 
 // Arguments are the validated arguments of a call by name; defaults are not filled in.

@@ -29,7 +29,7 @@ func (x *exchange) createTask(ctx context.Context, call Call, arguments []byte) 
 		return
 	}
 	body := append(x.taskMembers([]byte(`{"resultType":"task",`), t, false), x.catalogue.info...)
-	x.finish(ctx, call, begin, outcome{body: append(body, '}'), target: string(t.ID)})
+	x.finish(ctx, call, begin, outcome{body: append(body, '}')})
 }
 
 // serveTask is steps 12 and 13 of the task methods.
@@ -55,9 +55,7 @@ func (x *exchange) serveTask(ctx context.Context) *fault {
 	case "tasks/get":
 		t, err = x.Tasks.Get(bounded, x.caller, id)
 	case "tasks/cancel":
-		if t, err = x.Tasks.Cancel(bounded, x.caller, id); err == nil {
-			x.audit(ctx, x.env.method, string(t.Namespace), id, outcomeOK)
-		}
+		t, err = x.Tasks.Cancel(bounded, x.caller, id)
 	default:
 		err = x.Tasks.Update(bounded, x.caller, id)
 	}

@@ -41,6 +41,11 @@ func (s *Store) commit(c *history.Commit) error {
 			return err
 		}
 	}
+	for _, k := range c.Claims {
+		if _, held := s.held(k); !held {
+			return ports.ClaimLost(k)
+		}
+	}
 	w := s.workflows[c.WorkflowID]
 	if w.head() != c.ExpectedSeq {
 		return domain.SequenceConflict(c.WorkflowID, c.ExpectedSeq)
@@ -64,6 +69,9 @@ func (s *Store) commit(c *history.Commit) error {
 		kept := *k
 		kept.ExpiresAt, kept.Task = stored(k.ExpiresAt), ""
 		s.keys[idempotencyKey{k.Scope, k.Key}] = kept
+	}
+	for i := range c.Audit {
+		s.record(&c.Audit[i])
 	}
 	return nil
 }
@@ -108,6 +116,7 @@ func (s *Store) act(a history.Act) {
 	case history.TaskMoved:
 		if t, ok := s.tasks[a.Key.WorkflowID][taskPlace(a.Key)]; ok {
 			t.Key.Attempt, t.State, t.Owner, t.NotBefore = a.Key.Attempt, a.State, a.Owner, stored(a.NotBefore)
+			t.Token, t.ClaimUntil = a.Token, stored(a.ClaimUntil)
 			s.tasks.put(a.Key.WorkflowID, taskPlace(a.Key), t)
 		}
 	case history.TaskEnded:

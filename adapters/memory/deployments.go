@@ -20,6 +20,7 @@ func (s *Store) PutVersion(_ context.Context, v deployment.Version) (deployment.
 		s.versions[v.ContentHash] = kept
 	}
 	s.route(kept.WorkflowType, kept.ContentHash, v.DeployedAt)
+	s.record(v.Audit)
 	return copyVersion(kept), !known, nil
 }
 

@@ -25,6 +25,7 @@ func (s *Store) CreateMCPTask(_ context.Context, t task.Task, limit int) error {
 		return task.TooMany(limit)
 	}
 	s.mcpTasks[t.ID] = copyMCPTask(t)
+	s.record(t.Audit)
 	return nil
 }
 
@@ -52,6 +53,7 @@ func (s *Store) ChangeMCPTask(_ context.Context, id task.ID, change func(task.Ta
 		return task.Task{}, err
 	}
 	s.mcpTasks[id] = copyMCPTask(t)
+	s.record(t.Audit)
 	return copyMCPTask(t), nil
 }
 
@@ -114,25 +116,8 @@ func (s *Store) beginMCPTask(c *history.Commit) {
 	}
 }
 
-// Audit implements ports.AuditLog.
-func (s *Store) Audit(_ context.Context, r ports.AuditRecord) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.N, r.At = int64(len(s.audit))+1, stored(r.At)
-	s.audit = append(s.audit, r)
-	return nil
-}
-
-// AuditRecords implements ports.AuditLog.
-func (s *Store) AuditRecords(_ context.Context, after int64, limit int) ([]ports.AuditRecord, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	rest := s.audit[min(max(after, 0), int64(len(s.audit))):]
-	return slices.Clone(rest[:min(len(rest), max(limit, 0))]), nil
-}
-
 func copyMCPTask(t task.Task) task.Task {
-	t.Arguments = bytes.Clone(t.Arguments)
+	t.Arguments, t.Audit = bytes.Clone(t.Arguments), nil
 	t.CreatedAt, t.UpdatedAt = stored(t.CreatedAt), stored(t.UpdatedAt)
 	t.ExpiresAt, t.LeaseUntil = stored(t.ExpiresAt), stored(t.LeaseUntil)
 	if t.Outcome != nil {

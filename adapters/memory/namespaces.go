@@ -19,6 +19,7 @@ func (s *Store) AddNamespace(_ context.Context, n ports.NamespaceRow) (ports.Nam
 		return copyNamespace(kept), false, nil
 	}
 	s.namespaces[n.Name] = copyNamespace(n)
+	s.record(n.Audit)
 	return copyNamespace(n), true, nil
 }
 
@@ -57,11 +58,12 @@ func (s *Store) ChangeNamespace(_ context.Context, n ports.NamespaceRow) (ports.
 	}
 	n.CreatedAt, n.CreatedBy = kept.CreatedAt, kept.CreatedBy
 	s.namespaces[n.Name] = copyNamespace(n)
+	s.record(n.Audit)
 	return copyNamespace(n), nil
 }
 
 // RemoveNamespace implements ports.NamespaceStore.
-func (s *Store) RemoveNamespace(_ context.Context, name domain.Namespace) error {
+func (s *Store) RemoveNamespace(_ context.Context, name domain.Namespace, audit *domain.AuditRecord) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.namespaces[name]; !known {
@@ -73,11 +75,12 @@ func (s *Store) RemoveNamespace(_ context.Context, name domain.Namespace) error 
 		}
 	}
 	delete(s.namespaces, name)
+	s.record(audit)
 	return nil
 }
 
 func copyNamespace(n ports.NamespaceRow) ports.NamespaceRow {
-	n.CreatedAt = stored(n.CreatedAt)
+	n.CreatedAt, n.Audit = stored(n.CreatedAt), nil
 	if n.MaxInFlight != nil {
 		n.MaxInFlight = new(*n.MaxInFlight)
 	}

@@ -3,11 +3,13 @@ package memory
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"aion/domain"
 	"aion/domain/history"
+	"aion/ports"
 )
 
 // Due implements ports.TaskStore.
@@ -53,10 +55,33 @@ func (s *Store) Park(_ context.Context, keys []domain.AttemptKey) error {
 		if !ok || t.State != history.TaskStarted || t.Key.Attempt != k.Attempt {
 			continue
 		}
-		t.State, t.Owner = history.TaskParked, ""
+		t.State, t.Owner, t.Token, t.ClaimUntil = history.TaskParked, "", 0, time.Time{}
 		s.tasks.put(k.WorkflowID, taskPlace(k), t)
 	}
 	return nil
+}
+
+// Renew implements ports.TaskStore.
+func (s *Store) Renew(_ context.Context, claims []history.Claim, until time.Time) ([]history.Claim, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lost []history.Claim
+	for _, c := range claims {
+		t, held := s.held(c)
+		if !held {
+			lost = append(lost, c)
+			continue
+		}
+		t.ClaimUntil = stored(until)
+		s.tasks.put(c.Key.WorkflowID, taskPlace(c.Key), t)
+	}
+	return lost, nil
+}
+
+// held finds the task of a claim that is not lost.
+func (s *Store) held(c history.Claim) (history.Task, bool) {
+	t, ok := s.tasks[c.Key.WorkflowID][taskPlace(c.Key)]
+	return t, ok && t.State == history.TaskStarted && t.Key.Attempt == c.Key.Attempt && t.Token == c.Token
 }
 
 // NextDue implements ports.TaskStore. A task without a due time has long been due.
@@ -73,6 +98,30 @@ func (s *Store) NextDue(_ context.Context) (time.Time, error) {
 		}
 	}
 	return next, nil
+}
+
+// Depths implements ports.QueueStore.
+func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, error) {
+	waiting, err := s.Due(ctx, now, math.MaxInt)
+	var depths []ports.QueueDepth
+	for _, t := range waiting {
+		since := t.ScheduledAt
+		if t.NotBefore.After(since) {
+			since = t.NotBefore
+		}
+		at := ports.QueueDepth{Namespace: t.Namespace, TaskQueue: t.TaskQueue, Oldest: since}
+		i, found := slices.BinarySearchFunc(depths, at, func(a, b ports.QueueDepth) int {
+			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.TaskQueue, b.TaskQueue))
+		})
+		if !found {
+			depths = slices.Insert(depths, i, at)
+		}
+		depths[i].Tasks++
+		if since.Before(depths[i].Oldest) {
+			depths[i].Oldest = since
+		}
+	}
+	return depths, err
 }
 
 func (s *Store) selectTasks(wanted func(history.Task) bool) []history.Task {

@@ -25,6 +25,18 @@ func (s *Store) Runs(_ context.Context, id domain.WorkflowID) ([]history.RunRow,
 	return rows, nil
 }
 
+// RunsIn implements ports.RunIndex.
+func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error) {
+	s.mu.RLock()
+	w := s.workflows[id]
+	foreign := w != nil && len(w.runs) > 0 && w.runs[0].Namespace != ns
+	s.mu.RUnlock()
+	if foreign {
+		return nil, nil
+	}
+	return s.Runs(ctx, id)
+}
+
 // List implements ports.RunIndex.
 func (s *Store) List(_ context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
 	rows := s.selectRuns(func(r history.RunRow) bool {

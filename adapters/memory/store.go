@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aion/domain"
+	"aion/domain/action"
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/domain/task"
@@ -31,13 +32,15 @@ type Store struct {
 	routes      map[string]deployment.Route
 	namespaces  map[domain.Namespace]ports.NamespaceRow
 	mcpTasks    map[task.ID]task.Task
-	audit       []ports.AuditRecord
+	audit       []domain.AuditRecord
+	chain       string // of the audit records of this process
 }
 
 var (
 	_ ports.EventStore      = (*Store)(nil)
 	_ ports.RunIndex        = (*Store)(nil)
 	_ ports.TaskStore       = (*Store)(nil)
+	_ ports.QueueStore      = (*Store)(nil)
 	_ ports.TimerStore      = (*Store)(nil)
 	_ ports.OutboxStore     = (*Store)(nil)
 	_ ports.TranscriptStore = (*Store)(nil)
@@ -123,13 +126,10 @@ func copyRow(r history.RunRow) history.RunRow {
 	return r
 }
 
+// copyTask drops what no store keeps of a task.
 func copyTask(t history.Task) history.Task {
-	t.Input = bytes.Clone(t.Input)
-	t.ScheduledAt, t.NotBefore = stored(t.ScheduledAt), stored(t.NotBefore)
-	if t.Config.Retry != nil {
-		r := *t.Config.Retry
-		t.Config.Retry = &r
-	}
+	t.Node, t.Input, t.Config = "", nil, action.Config{}
+	t.ScheduledAt, t.NotBefore, t.ClaimUntil = stored(t.ScheduledAt), stored(t.NotBefore), stored(t.ClaimUntil)
 	return t
 }
 
@@ -151,6 +151,7 @@ func copyRecord(r transcript.Record) transcript.Record {
 }
 
 func copyVersion(v deployment.Version) deployment.Version {
+	v.Audit = nil
 	v.Imports = maps.Clone(v.Imports)
 	v.Plan = bytes.Clone(v.Plan)
 	v.DeployedAt = stored(v.DeployedAt)

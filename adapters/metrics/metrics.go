@@ -21,6 +21,10 @@ type Registry struct {
 	requests *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	reloads  *prometheus.CounterVec
+	audited  *prometheus.CounterVec
+	attempts attempts
+	auth     auth
 }
 
 var _ ports.Meter = (*Registry)(nil)
@@ -39,9 +43,16 @@ func New() *Registry {
 			Name: "aion_mcp_tool_seconds", Help: "How long tool calls took.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"tool"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "aion_config_reload_total", Help: "Reloads of the configuration by applied or refused.",
+		}, []string{"result"}),
 	}
-	r.registry.MustRegister(r.requests, r.calls, r.seconds,
+	r.audited = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "aion_audit_records_total", Help: "Audit records by what was done and by ok or refused.",
+	}, []string{"action", "outcome"})
+	r.registry.MustRegister(r.requests, r.calls, r.seconds, r.reloads, r.audited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.attempts, r.auth = newAttempts(r.registry), newAuth(r.registry)
 	return r
 }
 
@@ -53,6 +64,12 @@ func (r *Registry) MCPToolCall(tool, code string, took time.Duration) {
 	r.calls.WithLabelValues(tool, code).Inc()
 	r.seconds.WithLabelValues(tool).Observe(took.Seconds())
 }
+
+// ConfigReload counts a reload of the configuration by applied or refused.
+func (r *Registry) ConfigReload(result string) { r.reloads.WithLabelValues(result).Inc() }
+
+// Audited counts an audit record. Actions are few and fixed.
+func (r *Registry) Audited(action, outcome string) { r.audited.WithLabelValues(action, outcome).Inc() }
 
 // WatchTasks shows the stored tasks by status whenever the metrics are read. It is called once.
 func (r *Registry) WatchTasks(count func(context.Context) (map[task.State]int, error)) {

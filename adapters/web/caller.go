@@ -1,11 +1,14 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"aion/domain"
 	"aion/domain/access"
@@ -49,26 +52,42 @@ func (c *ChallengeError) Write(w http.ResponseWriter, r *http.Request) {
 // sessionBearer begins the credentials of assistant sessions.
 const sessionBearer = "aion_as_"
 
-// NewCallers decides callers through the auth port. With a protected resource every refusal is a challenge that leads to
-// its metadata (mode jwks); without one it is left to the route (modes off and token). The bearer of an assistant session
-// is refused before anything else looks at it: it opens the assistant's route and nothing else.
-func NewCallers(auth ports.Authenticator, resource *ProtectedResource, log *slog.Logger) Callers {
-	return &callers{auth: auth, resource: resource, log: log}
+// Door is what decides who comes in. All but Auth may be nil.
+type Door struct {
+	Auth ports.Authenticator
+	// Resource makes every refusal a challenge that leads to its metadata (mode jwks); without one it is left to the route
+	// (modes off and token).
+	Resource *ProtectedResource
+	Log      *slog.Logger
+	Meter    ports.Meter
+	Audit    func(context.Context, domain.AuditRecord) // of refused credentials; nil: nothing is kept
+}
+
+// NewCallers decides callers through the auth port. The bearer of an assistant session is refused before anything else
+// looks at it: it opens the assistant's route and nothing else. Who sends many wrong credentials is told to wait instead.
+func NewCallers(d Door) Callers {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	return &callers{Door: d, failures: failures{windows: map[netip.Prefix]window{}}}
 }
 
 type callers struct {
-	auth     ports.Authenticator
-	resource *ProtectedResource
-	log      *slog.Logger
+	Door
+	failures failures
 }
 
 // Caller implements Callers.
 func (c *callers) Caller(r *http.Request) (access.Caller, error) {
 	authorization := r.Header.Values("Authorization")
 	if hasSessionBearer(authorization) {
-		return access.Caller{}, sessionRefused()
+		challenge := sessionRefused()
+		if over := c.failed(r, challenge.Refusal); over != nil {
+			challenge = rateChallenge(over)
+		}
+		return access.Caller{}, challenge
 	}
-	who, err := c.auth.Authenticate(r.Context(), ports.Credentials{
+	who, err := c.Auth.Authenticate(r.Context(), ports.Credentials{
 		Authorization: authorization,
 		Subject:       r.Header.Values("X-Aion-Subject"),
 		Namespaces:    r.Header.Values("X-Aion-Namespaces"),
@@ -77,11 +96,60 @@ func (c *callers) Caller(r *http.Request) (access.Caller, error) {
 	if err == nil {
 		return who, nil
 	}
-	c.record(r, err)
-	if c.resource == nil {
+	over := c.failed(r, err)
+	switch {
+	case c.Resource == nil && over != nil:
+		return access.Caller{}, over
+	case c.Resource == nil:
 		return access.Caller{}, err
+	case over != nil:
+		return access.Caller{}, rateChallenge(over)
 	}
-	return access.Caller{}, c.resource.challenge(r, err)
+	return access.Caller{}, c.Resource.challenge(r, err)
+}
+
+// Refuse answers on a route whose refusals are those of HTTP, with what Caller has said.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var challenge *ChallengeError
+	var refusal *domain.Error
+	switch {
+	case errors.As(err, &challenge):
+		challenge.Write(w, r)
+	case errors.As(err, &refusal) && refusal.Code == domain.CodeResourceExhausted:
+		rateChallenge(refusal).Write(w, r)
+	default:
+		WriteProblem(w, r, http.StatusUnauthorized, err)
+	}
+}
+
+func rateChallenge(refusal *domain.Error) *ChallengeError {
+	wait, _ := refusal.Details["retry_after_ms"].(int64)
+	return &ChallengeError{Status: http.StatusTooManyRequests, RetryAfter: int((wait + 999) / 1000), Refusal: refusal}
+}
+
+// failed records a refusal, and gives another one when there were too many of wrong credentials.
+func (c *callers) failed(r *http.Request, err error) (over *domain.Error) {
+	c.record(r, err)
+	var refusal *domain.Error
+	if !errors.As(err, &refusal) || refusal.Type == "MissingCredential" {
+		return nil // who sends none is no event
+	}
+	if c.Meter != nil {
+		c.Meter.AuthFailure(refusal.Type)
+	}
+	if c.Audit != nil {
+		c.Audit(r.Context(), domain.AuditRecord{
+			Surface: "http", Action: "auth.refused", Target: r.URL.Path, Code: refusal.Code, RequestID: RequestID(r), Remote: r.RemoteAddr,
+			Detail: domain.AuditDetail(map[string]any{"error_type": refusal.Type}),
+		})
+	}
+	if refusal.Type != "InvalidCredential" {
+		return nil
+	}
+	if wait, over := c.failures.add(address(r), time.Now()); over {
+		return tooManyFailures(wait)
+	}
+	return nil
 }
 
 // record writes why a credential was refused; the credential itself is never written.
@@ -89,7 +157,7 @@ func (c *callers) record(r *http.Request, err error) {
 	var refusal *domain.Error
 	if !errors.As(err, &refusal) {
 		if r.Context().Err() == nil { // else the client has left
-			c.log.ErrorContext(r.Context(), "a credential could not be judged", slog.String("request_id", RequestID(r)), slog.Any("error", err))
+			c.Log.ErrorContext(r.Context(), "a credential could not be judged", slog.String("request_id", RequestID(r)), slog.Any("error", err))
 		}
 		return
 	}
@@ -103,7 +171,7 @@ func (c *callers) record(r *http.Request, err error) {
 	if refusal.Err != nil {
 		attrs = append(attrs, slog.String("error", domain.Quote(refusal.Err.Error(), 500)))
 	}
-	c.log.LogAttrs(r.Context(), slog.LevelInfo, "credential refused", attrs...)
+	c.Log.LogAttrs(r.Context(), slog.LevelInfo, "credential refused", attrs...)
 }
 
 func hasSessionBearer(authorization []string) bool {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,7 +39,7 @@ func ask(t *testing.T, err error, resource *web.ProtectedResource, log *slog.Log
 	r.Header = http.Header{
 		"Authorization": {"Bearer a", "Bearer b"}, "X-Aion-Subject": {"ada"}, "X-Aion-Namespaces": {"a", "b"}, "X-Aion-Deploy": {"true"}, "X-Request-Id": {"r1"},
 	}
-	who, fault := web.NewCallers(scripted{err: err, sent: &sent}, resource, log).Caller(r)
+	who, fault := web.NewCallers(web.Door{Auth: scripted{err: err, sent: &sent}, Resource: resource, Log: log}).Caller(r)
 	return sent, who, fault
 }
 
@@ -110,4 +113,89 @@ func TestEvery401HasAChallenge(t *testing.T) {
 	if got := answer.Header().Get("WWW-Authenticate"); got != `Bearer realm="aion"` {
 		t.Errorf("%q", got)
 	}
+}
+
+// counted keeps the reasons of failures.
+type counted struct{ reasons []string }
+
+func (c *counted) AuthFailure(reason string)               { c.reasons = append(c.reasons, reason) }
+func (*counted) MCPRequest(string, string)                 {}
+func (*counted) MCPToolCall(string, string, time.Duration) {}
+func (*counted) KeysFetched(bool)                          {}
+
+// server 9: who sends wrong credentials is told so 20 times a minute and address; a good one always works.
+func TestTwentyFirstWrongCredentialIsToldToWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		wrong := &domain.Error{Code: domain.CodeUnauthenticated, Type: "InvalidCredential", Message: "m"}
+		var sent ports.Credentials
+		answer, meter := &scripted{sent: &sent}, &counted{}
+		for what, door := range map[string]web.Door{"token": {Auth: answer, Meter: meter}, "jwks": {Auth: answer, Resource: protected(t), Meter: meter}} {
+			callers := web.NewCallers(door)
+			try := func(from string, err error) (status int, retry string) {
+				answer.err = err
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil)
+				r.RemoteAddr = from
+				_, refused := callers.Caller(r)
+				if refused == nil {
+					return http.StatusOK, ""
+				}
+				w := httptest.NewRecorder()
+				web.Refuse(w, r, refused)
+				return w.Code, w.Header().Get("Retry-After")
+			}
+			want := func(from string, err error, status int, retry string) {
+				t.Helper()
+				if got, wait := try(from, err); got != status || wait != retry {
+					t.Errorf("%s from %s: %d, wait %q; want %d, %q", what, from, got, wait, status, retry)
+				}
+			}
+			missing := &domain.Error{Code: domain.CodeUnauthenticated, Type: "MissingCredential", Message: "m"}
+			for n := range 20 {
+				want(fmt.Sprintf("192.0.2.1:%d", 1000+n), wrong, http.StatusUnauthorized, "")
+				want(fmt.Sprintf("[2001:db8::%x]:1", n+1), wrong, http.StatusUnauthorized, "")
+				want("192.0.2.1:1", missing, http.StatusUnauthorized, "") // no credential is no wrong one
+			}
+			time.Sleep(30 * time.Second)
+			want("192.0.2.1:9", wrong, http.StatusTooManyRequests, "30")
+			want("[::ffff:192.0.2.1]:9", wrong, http.StatusTooManyRequests, "30")
+			want("[2001:db8::ffff:1]:9", wrong, http.StatusTooManyRequests, "30")
+			want("[2001:db8:0:1::1]:9", wrong, http.StatusUnauthorized, "")
+			want("192.0.2.2:9", wrong, http.StatusUnauthorized, "")
+			want("@", wrong, http.StatusUnauthorized, "")
+			want("192.0.2.1:9", missing, http.StatusUnauthorized, "")
+			want("192.0.2.1:9", nil, http.StatusOK, "")
+			time.Sleep(30 * time.Second)
+			want("192.0.2.1:9", wrong, http.StatusUnauthorized, "")
+		}
+		if n := len(meter.reasons); n != 2*(40+6+1) {
+			t.Errorf("%d failures are counted: %v", n, meter.reasons)
+		}
+	})
+}
+
+// server 9: a flood from everywhere takes bounded memory and keeps no good credential out.
+func TestWrongCredentialsFromEverywhereShareOneBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent ports.Credentials
+		answer := &scripted{sent: &sent, err: &domain.Error{Code: domain.CodeUnauthenticated, Type: "InvalidCredential", Message: "m"}}
+		callers := web.NewCallers(web.Door{Auth: answer})
+		told := 0
+		for n := range 12_000 {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			r.RemoteAddr = fmt.Sprintf("10.%d.%d.1:1", n/250, n%250)
+			if _, err := callers.Caller(r); domain.CodeOf(err) == domain.CodeUnauthenticated {
+				told++
+			}
+		}
+		if told != 10_000+20 {
+			t.Errorf("%d are told what is wrong", told)
+		}
+		time.Sleep(time.Minute)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		if _, err := callers.Caller(r); domain.CodeOf(err) != domain.CodeUnauthenticated {
+			t.Errorf("after the minute: %v", err)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,13 +17,16 @@ import (
 
 // Hosts are the names under which the server may be addressed, besides IP literals and localhost (server 0.4). It keeps
 // a page of a foreign site from reaching the server through a name that resolves to its address.
-type Hosts struct{ names map[string]bool }
+// Copies of one Hosts share its names.
+type Hosts struct {
+	names *atomic.Pointer[map[string]bool]
+}
 
 // NewHosts takes the host of server.public_url (empty: none) and the entries of server.allowed_hosts.
 func NewHosts(public string, allowed []string) (Hosts, error) {
-	h := Hosts{names: map[string]bool{}}
+	names := map[string]bool{}
 	if public != "" {
-		h.names[strings.ToLower(public)] = true
+		names[strings.ToLower(public)] = true
 	}
 	for _, name := range allowed {
 		if name == "" || strings.ContainsAny(name, ":/*@ ") {
@@ -31,10 +35,15 @@ func NewHosts(public string, allowed []string) (Hosts, error) {
 				Message: fmt.Sprintf("server.allowed_hosts: %q is not a bare host name; write it without scheme, port and wildcard", domain.Quote(name, 128)),
 			}
 		}
-		h.names[strings.ToLower(name)] = true
+		names[strings.ToLower(name)] = true
 	}
+	h := Hosts{names: &atomic.Pointer[map[string]bool]{}}
+	h.names.Store(&names)
 	return h, nil
 }
+
+// Replace takes over the names of another Hosts from the next request on.
+func (h Hosts) Replace(by Hosts) { h.names.Store(by.names.Load()) }
 
 // Allows reports whether a request is addressed to this server. Requests that came over no network are.
 func (h Hosts) Allows(r *http.Request) bool {
@@ -49,13 +58,13 @@ func (h Hosts) Allows(r *http.Request) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return name == "localhost" || h.names[name]
+	return name == "localhost" || h.names != nil && (*h.names.Load())[name]
 }
 
 // HostRefused is the refusal of a request that is addressed to another host.
 func HostRefused(r *http.Request) error {
 	return &domain.Error{
-		Code: "origin_denied", Type: "HostNotAllowed",
+		Code: domain.CodeOriginDenied, Type: "HostNotAllowed",
 		Message: fmt.Sprintf("Host %q is not this server; add its name to server.allowed_hosts if it is meant", domain.Quote(r.Host, 200)),
 	}
 }
@@ -63,12 +72,12 @@ func HostRefused(r *http.Request) error {
 // Origins is a list of exact browser origins.
 type Origins struct {
 	key string
-	set map[string]bool
+	set atomic.Pointer[map[string]bool]
 }
 
 // NewOrigins parses the entries of the configuration key; one that is no `scheme://host[:port]` is refused.
 func NewOrigins(key string, entries []string) (*Origins, error) {
-	o := &Origins{key: key, set: map[string]bool{}}
+	o, set := &Origins{key: key}, map[string]bool{}
 	for _, entry := range entries {
 		origin, ok := canonicalOrigin(entry)
 		if !ok {
@@ -77,10 +86,14 @@ func NewOrigins(key string, entries []string) (*Origins, error) {
 				Message: fmt.Sprintf("%s: %q is not an origin; write scheme://host[:port], without path, wildcard or null", key, domain.Quote(entry, 128)),
 			}
 		}
-		o.set[origin] = true
+		set[origin] = true
 	}
+	o.set.Store(&set)
 	return o, nil
 }
+
+// Replace takes over the origins of another list from the next request on.
+func (o *Origins) Replace(by *Origins) { o.set.Store(by.set.Load()) }
 
 // Admit decides about the Origin of a request: origin is the header's own text when a listed one was sent, and empty
 // when none was. `null`, a malformed and a repeated header are refused.
@@ -93,21 +106,25 @@ func (o *Origins) Admit(r *http.Request) (origin string, ok bool) {
 		return "", false
 	}
 	canonical, valid := canonicalOrigin(values[0])
-	return values[0], valid && o.set[canonical]
+	return values[0], valid && (*o.set.Load())[canonical]
 }
 
-// OriginRefused is the refusal of a browser origin that is not listed under key.
+// OriginRefused is the refusal of a browser origin that is not listed under key; without a key no origin is admitted here.
 func OriginRefused(r *http.Request, key string) error {
+	remedy := "no page may call this path"
+	if key != "" {
+		remedy = "add it to " + key + " if pages of that origin may call"
+	}
 	return &domain.Error{
-		Code: "origin_denied", Type: "OriginNotAllowed",
-		Message: fmt.Sprintf("Origin %q is not allowed; add it to %s if pages of that origin may call", domain.Quote(strings.Join(r.Header.Values("Origin"), ", "), 200), key),
+		Code: domain.CodeOriginDenied, Type: "OriginNotAllowed",
+		Message: fmt.Sprintf("Origin %q is not allowed; %s", domain.Quote(strings.Join(r.Header.Values("Origin"), ", "), 200), remedy),
 	}
 }
 
-// Key is the configuration key that holds the list.
+// Key is the configuration key that holds the list; empty: none does.
 func (o *Origins) Key() string {
 	if o == nil {
-		return "server.cors_allowed_origins"
+		return ""
 	}
 	return o.key
 }

@@ -114,6 +114,15 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
+// Close gives up a listener that Run has not taken; after Run it does nothing.
+func (h *Host) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.listener != nil {
+		_ = h.listener.Close() // one that is closed already has nothing to tell
+	}
+}
+
 // Run serves until ctx ends, then lets open requests finish for a bounded time and closes what is left. It returns nil
 // after such an end, and the listener's error otherwise.
 func (h *Host) Run(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -30,12 +31,23 @@ type Resource struct {
 type ProtectedResource struct {
 	path        string
 	metadataURL string
-	required    []string
-	document    []byte
+	terms       atomic.Pointer[terms]
+}
+
+// terms are what may change while the resource is served.
+type terms struct {
+	required []string
+	document []byte
 }
 
 // NewProtectedResource describes a resource.
 func NewProtectedResource(r Resource) (*ProtectedResource, error) {
+	p := &ProtectedResource{path: r.Path, metadataURL: r.PublicURL + metadataPath + r.Path}
+	return p, p.Change(r)
+}
+
+// Change takes issuer and scopes of another description over from the next request on.
+func (p *ProtectedResource) Change(r Resource) error {
 	supported := slices.Clone(r.RequiredScopes)
 	for _, scope := range r.GrantScopes {
 		if !slices.Contains(supported, scope) {
@@ -50,11 +62,10 @@ func NewProtectedResource(r Resource) (*ProtectedResource, error) {
 		Name     string   `json:"resource_name"`
 	}{r.PublicURL + r.Path, []string{r.Issuer}, []string{"header"}, supported, "aion"})
 	if err != nil {
-		return nil, fmt.Errorf("metadata of the protected resource: %w", err)
+		return fmt.Errorf("metadata of the protected resource: %w", err)
 	}
-	return &ProtectedResource{
-		path: r.Path, metadataURL: r.PublicURL + metadataPath + r.Path, required: slices.Clone(r.RequiredScopes), document: document,
-	}, nil
+	p.terms.Store(&terms{required: slices.Clone(r.RequiredScopes), document: document})
+	return nil
 }
 
 // Mount serves the metadata at its two paths. They are public: no credential, origin or host decides about the answer.
@@ -67,13 +78,14 @@ func (p *ProtectedResource) Mount(router gin.IRouter) {
 }
 
 func (p *ProtectedResource) serve(c *gin.Context) {
+	document := p.terms.Load().document
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(p.document)))
+	h.Set("Content-Length", strconv.Itoa(len(document)))
 	h.Set("Cache-Control", "max-age=3600")
 	p.share(h)
 	c.Writer.WriteHeader(http.StatusOK)
-	_, _ = c.Writer.Write(p.document) // a client that left is not told
+	_, _ = c.Writer.Write(document) // a client that left is not told
 }
 
 // preflight admits the header that browser clients send with every request of the protocol.
@@ -98,12 +110,13 @@ func (p *ProtectedResource) challenge(r *http.Request, err error) *ChallengeErro
 	if !errors.As(err, &refusal) {
 		return &ChallengeError{Status: http.StatusInternalServerError, Refusal: Internal(RequestID(r))}
 	}
+	required := p.terms.Load().required
 	metadata := `resource_metadata="` + quotable(p.metadataURL) + `"`
-	scope := `scope="` + quotable(strings.Join(p.required, " ")) + `"`
+	scope := `scope="` + quotable(strings.Join(required, " ")) + `"`
 	switch {
 	case refusal.Code == domain.CodeUnauthenticated:
 		params := []string{metadata}
-		if len(p.required) > 0 {
+		if len(required) > 0 {
 			params = append(params, scope)
 		}
 		if refusal.Type != "MissingCredential" {

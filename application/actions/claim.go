@@ -14,7 +14,7 @@ import (
 // over, the activity cancelled, another attempt) ends the claim without a trace.
 func (d *Dispatcher) claim(ctx context.Context, w waiting) {
 	defer d.Gate.release(w.Key)
-	attempt, release, err := d.registry.register(ctx, w.Key)
+	attempt, release, err := d.registry.register(ctx, w.Key, 0)
 	if err != nil {
 		return // a drain; the row waits for the next start of the server
 	}
@@ -34,8 +34,9 @@ func (d *Dispatcher) claim(ctx context.Context, w waiting) {
 		d.Logger.Warn("the start of an attempt cannot be recorded", keyed(w.Key, "error", err)...)
 		return
 	}
-	if len(receipt.Events) > 0 {
-		d.run(attempt, dispatch, w.Version, w.parked)
+	if token := receipt.First(); token > 0 {
+		d.registry.claim(w.Key, token)
+		d.run(attempt, started{dispatch, token, w.Version, w.parked})
 	}
 }
 

@@ -36,7 +36,7 @@ func TestAnActionWithoutABodyIsLeftToTheWorkersOfItsQueue(t *testing.T) {
 			t.Error("the task does not wait for a worker")
 		}
 		due, err := w.store.Due(context.Background(), time.Now(), 10)
-		if err != nil || len(due) != 1 || due[0].Key.RunID != row.RunID || due[0].Name != "work" || string(due[0].Input) != `{}` || due[0].Owner != "" {
+		if err != nil || len(due) != 1 || due[0].Key.RunID != row.RunID || due[0].Name != "work" || due[0].Owner != "" {
 			t.Errorf("due: %+v, %v", due, err)
 		}
 	})

@@ -33,7 +33,9 @@ type Deps struct {
 	Clock      ports.Clock
 	IDs        ports.IDs
 	Logger     *slog.Logger
+	Meter      ports.AttemptMeter // nil: nothing is counted
 
+	ClaimTTL     time.Duration // until a claim that is not renewed ends; 60 s when zero
 	LostAttempts int           // so many lost attempts in a row end an activity; 5 when zero
 	MaxResult    int           // bytes of an encoded result; 2 MiB when zero
 	Poll         time.Duration // how long a lost wake-up may stay unnoticed; 1 s when zero
@@ -62,6 +64,12 @@ func New(d Deps) *Dispatcher {
 	}
 	if d.Poll <= 0 {
 		d.Poll = time.Second
+	}
+	if d.ClaimTTL <= 0 {
+		d.ClaimTTL = time.Minute
+	}
+	if d.Meter == nil {
+		d.Meter = unmetered{}
 	}
 	if d.Catalogue == nil {
 		c := NewCatalogue(d.Logger)

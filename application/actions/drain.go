@@ -30,6 +30,7 @@ func (p *parked) err() error {
 
 // park gives an attempt back to the store under its own number: history gets nothing.
 func (d *Dispatcher) park(ctx context.Context, key domain.AttemptKey) {
+	d.registry.claim(key, 0)
 	if err := d.Tasks.Park(ctx, []domain.AttemptKey{key}); err != nil {
 		d.Logger.Error("an attempt cannot be parked; it counts as lost at the next start", keyed(key, "error", err)...)
 		d.parked.add(err)

@@ -22,11 +22,11 @@ func (d *Dispatcher) begin(work context.Context, t history.Task) {
 		Namespace: t.Namespace, TaskQueue: t.TaskQueue, Node: t.Node, Key: t.Key, Name: t.Name, Input: t.Input,
 		Config: t.Config,
 	}
-	attempt, release, err := d.registry.register(work, t.Key)
+	attempt, release, err := d.registry.register(work, t.Key, t.Token)
 	if err != nil {
 		d.attempts.Go(func() {
 			defer d.Gate.release(t.Key)
-			d.settle(work, dispatch, unregistered(t.Key, err))
+			d.settle(work, history.Claim{Key: t.Key, Token: t.Token}, unregistered(t.Key, err), 0)
 		})
 		return
 	}
@@ -34,7 +34,7 @@ func (d *Dispatcher) begin(work context.Context, t history.Task) {
 		defer release()
 		defer d.Gate.release(t.Key)
 		pprof.Do(attempt, pprof.Labels("component", "actions.attempt"), func(ctx context.Context) {
-			d.run(ctx, dispatch, t.PackageVersion, false)
+			d.run(ctx, started{dispatch, t.Token, t.PackageVersion, false})
 		})
 	})
 }
@@ -49,11 +49,20 @@ func unregistered(key domain.AttemptKey, err error) action.Verdict {
 		"stopped, and is not started: %v", key, err), nil)
 }
 
+// started is an attempt whose start is recorded; a resumed one was parked before.
+type started struct {
+	action.Dispatch
+	token   history.Seq
+	version string
+	resumed bool
+}
+
 // run executes a started attempt and records its verdict.
-func (d *Dispatcher) run(attempt context.Context, dispatch action.Dispatch, version string, resumed bool) {
+func (d *Dispatcher) run(attempt context.Context, a started) {
 	work := context.WithoutCancel(attempt)
-	verdict := d.judged(attempt, dispatch, version, resumed)
-	d.settle(work, dispatch, verdict)
+	began := d.Clock.Now()
+	verdict := d.judged(attempt, a.Dispatch, a.version, a.resumed)
+	d.settle(work, history.Claim{Key: a.Key, Token: a.token}, verdict, d.Clock.Now().Sub(began))
 }
 
 // judged executes an attempt by the answer of the catalogue, and holds its result against the declared type.

@@ -14,7 +14,7 @@ func NewRegistry() Registry { return Registry{newRegistry()} }
 
 // Register adds an attempt.
 func (r Registry) Register(ctx context.Context, key domain.AttemptKey) (context.Context, func(), error) {
-	return r.r.register(ctx, key)
+	return r.r.register(ctx, key, 0)
 }
 
 // StopRun stops the attempts of a run.

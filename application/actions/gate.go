@@ -21,20 +21,22 @@ const (
 // Serves reports whether the server takes an action itself (BodiesOff takes it in order to refuse it).
 func (b Bodies) Serves(a *plan.Action) bool { return a != nil && a.Body != nil && b != BodiesDelegate }
 
-// Limits bound the attempts that run at one time: InFlight on this server, PerNamespace of one namespace.
+// Limits bound the attempts that run at one time: InFlight on this server, PerNamespace of one namespace. Own gives the
+// bound of a namespace that has one of its own, else 0; it must not wait. nil: none has.
 type Limits struct {
 	InFlight     int
 	PerNamespace int
+	Own          func(domain.Namespace) int
 }
 
 // Gate grants slots. An attempt holds one from before its start is recorded until its end; waiting ones get the next slot
 // by rotation over namespaces, then over their task queues. It is safe for concurrent use.
 type Gate struct {
 	bodies Bodies
-	limits Limits
 	freed  chan struct{}
 
 	mu     sync.Mutex
+	limits Limits
 	held   map[domain.AttemptKey]domain.Namespace
 	perNS  map[domain.Namespace]int
 	lanes  lanes
@@ -45,17 +47,30 @@ type Gate struct {
 
 // NewGate gives a gate with all slots free. Zero limits are 256 and 1,024.
 func NewGate(bodies Bodies, l Limits) *Gate {
+	g := &Gate{
+		bodies: bodies, freed: make(chan struct{}, 1), empty: make(chan struct{}), held: map[domain.AttemptKey]domain.Namespace{},
+		perNS: map[domain.Namespace]int{}, lanes: newLanes(),
+	}
+	g.Change(l)
+	return g
+}
+
+// Change takes other limits over. What holds a slot keeps it, also beyond a lower limit.
+func (g *Gate) Change(l Limits) {
 	if l.InFlight <= 0 {
 		l.InFlight = 256
 	}
 	if l.PerNamespace <= 0 {
 		l.PerNamespace = 1024
 	}
-	return &Gate{
-		bodies: bodies, limits: l, freed: make(chan struct{}, 1), empty: make(chan struct{}), held: map[domain.AttemptKey]domain.Namespace{},
-		perNS: map[domain.Namespace]int{}, lanes: newLanes(),
-	}
+	g.mu.Lock()
+	g.limits = l
+	g.mu.Unlock()
+	wake(g.freed)
 }
+
+// Widened tells that a namespace may have got a higher bound of its own.
+func (g *Gate) Widened() { wake(g.freed) }
 
 // Admit gives a slot to an attempt that may begin in the commit that schedules it: the server serves its action, a slot
 // is free, and nobody waits who could use it.
@@ -92,7 +107,13 @@ func (g *Gate) rest() (idle, doubt bool) {
 }
 
 func (g *Gate) free(ns domain.Namespace) bool {
-	return !g.closed && len(g.held) < g.limits.InFlight && g.perNS[ns] < g.limits.PerNamespace
+	most := g.limits.PerNamespace
+	if g.limits.Own != nil {
+		if own := g.limits.Own(ns); own > 0 {
+			most = own
+		}
+	}
+	return !g.closed && len(g.held) < g.limits.InFlight && g.perNS[ns] < most
 }
 
 func (g *Gate) hold(key domain.AttemptKey, ns domain.Namespace) bool {

@@ -8,6 +8,7 @@ import (
 	"aion/domain"
 	"aion/domain/action"
 	"aion/domain/history"
+	"aion/ports"
 )
 
 // recoverAtOnce bounds the lost attempts that are recorded side by side.
@@ -59,9 +60,12 @@ func (d *Dispatcher) lose(ctx context.Context, keys []domain.AttemptKey) error {
 		var wait sync.WaitGroup
 		wait.Add(n)
 		for _, key := range keys[:n] {
-			d.Engine.Post(ctx, key.WorkflowID, d.lost(key), func(_ engine.Receipt, err error) {
+			d.Engine.Post(ctx, key.WorkflowID, d.lost(key), func(r engine.Receipt, err error) {
 				defer wait.Done()
 				if err == nil {
+					if len(r.Events) > 0 {
+						d.Meter.AttemptEnded(ports.EndClass(action.Lost), 0)
+					}
 					return
 				}
 				d.Logger.Error("a lost attempt cannot be recorded", keyed(key, "error", err)...)

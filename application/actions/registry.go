@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"aion/domain"
+	"aion/domain/history"
 	"aion/ports"
 )
 
@@ -19,21 +20,27 @@ var (
 // attempt to after the proof of its end. It is safe for concurrent use.
 type registry struct {
 	mu       sync.Mutex
-	entries  map[domain.AttemptKey]context.CancelCauseFunc
+	entries  map[domain.AttemptKey]*entry
 	byRun    map[domain.RunID]map[domain.AttemptKey]struct{}
 	draining bool
 	idle     chan struct{} // closed while draining and nothing is registered
 }
 
+// entry is one attempt.
+type entry struct {
+	stop  context.CancelCauseFunc
+	token history.Seq // of its claim; 0: its start is not recorded yet
+}
+
 func newRegistry() *registry {
 	return &registry{
-		entries: map[domain.AttemptKey]context.CancelCauseFunc{}, byRun: map[domain.RunID]map[domain.AttemptKey]struct{}{},
+		entries: map[domain.AttemptKey]*entry{}, byRun: map[domain.RunID]map[domain.AttemptKey]struct{}{},
 		idle: make(chan struct{}),
 	}
 }
 
-// register adds an attempt; the context ends with the cause for which it is stopped. release must be called on every way out.
-func (r *registry) register(ctx context.Context, key domain.AttemptKey) (attempt context.Context, release func(), err error) {
+// register adds an attempt and its claim, 0 when it has none yet; the context ends with the cause for which it is stopped. release must be called on every way out.
+func (r *registry) register(ctx context.Context, key domain.AttemptKey, token history.Seq) (attempt context.Context, release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.draining {
@@ -43,7 +50,7 @@ func (r *registry) register(ctx context.Context, key domain.AttemptKey) (attempt
 		return nil, nil, errDuplicate
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
-	r.entries[key] = cancel
+	r.entries[key] = &entry{stop: cancel, token: token}
 	if r.byRun[key.RunID] == nil {
 		r.byRun[key.RunID] = map[domain.AttemptKey]struct{}{}
 	}
@@ -77,7 +84,7 @@ func (r *registry) stopRun(run domain.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key := range r.byRun[run] {
-		r.entries[key](ports.StopRunClosed)
+		r.entries[key].stop(ports.StopRunClosed)
 	}
 }
 
@@ -87,7 +94,7 @@ func (r *registry) stopActivity(run domain.RunID, activityID int64) {
 	defer r.mu.Unlock()
 	for key := range r.byRun[run] {
 		if key.ActivityID == activityID {
-			r.entries[key](ports.StopCancelled)
+			r.entries[key].stop(ports.StopCancelled)
 		}
 	}
 }
@@ -113,8 +120,8 @@ func (r *registry) drain() (idle <-chan struct{}) {
 func (r *registry) stopAll(cause ports.StopCause) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, cancel := range r.entries {
-		cancel(cause)
+	for _, e := range r.entries {
+		e.stop(cause)
 	}
 	return len(r.entries)
 }

@@ -9,6 +9,7 @@ import (
 	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/run"
+	"aion/ports"
 )
 
 // The pauses between two tries to record a verdict while the store is away.
@@ -17,23 +18,36 @@ const (
 	settleMost  = 2 * time.Second
 )
 
-// settle records the verdict of an attempt. While the store is away it is kept and tried again: what a command has done
-// is not forgotten. The slot is free meanwhile, because nothing of the attempt runs any more.
-func (d *Dispatcher) settle(ctx context.Context, dispatch action.Dispatch, verdict action.Verdict) {
-	key := dispatch.Key
+// unmetered counts nothing.
+type unmetered struct{}
+
+func (unmetered) AttemptEnded(ports.EndClass, time.Duration) {}
+
+// settle records the verdict of an attempt that ran so long. While the store is away it is kept and tried again: what a
+// command has done is not forgotten. The slot is free meanwhile, because nothing of the attempt runs any more. One that
+// cannot be recorded is counted when it is found lost.
+func (d *Dispatcher) settle(ctx context.Context, held history.Claim, verdict action.Verdict, took time.Duration) {
+	if end := d.record(ctx, held, verdict); end != "" {
+		d.Meter.AttemptEnded(end, took)
+	}
+}
+
+// record tells how the attempt ended for history; empty: nothing was recorded.
+func (d *Dispatcher) record(ctx context.Context, held history.Claim, verdict action.Verdict) ports.EndClass {
+	key, end := held.Key, ports.EndCompleted
 	var decide engine.Decision
 	switch verdict := verdict.(type) {
 	case action.Parked:
 		d.park(ctx, key)
 		d.Gate.doubted() // without a drain it is looked for again soon
-		return
+		return ports.EndParked
 	case action.Dropped:
-		d.Logger.Info("the end of an attempt was dropped: its run is over or its activity cancelled", keyed(key)...)
-		return
+		d.Logger.Info("the end of an attempt was dropped: its run is over, its activity cancelled or its claim lost", keyed(key)...)
+		return ports.EndDropped
 	case action.Completed:
-		decide = d.completed(key, verdict)
+		decide = d.completed(held, verdict)
 	case action.Failed:
-		decide = d.failed(key, verdict)
+		decide, end = d.failed(held, verdict), ports.EndClass(verdict.Class)
 	}
 	d.Gate.release(key)
 	wait := settleFirst
@@ -42,12 +56,17 @@ func (d *Dispatcher) settle(ctx context.Context, dispatch action.Dispatch, verdi
 		if err == nil {
 			if len(receipt.Events) == 0 {
 				d.Logger.Info("a late verdict was dropped", keyed(key)...)
+				return ports.EndDropped
 			}
-			return
+			return end
+		}
+		if claimLost(err) {
+			d.Logger.Warn("a verdict was refused, because the claim of its attempt is lost", keyed(key, "error", err)...)
+			return ports.EndDropped
 		}
 		if domain.CodeOf(err) != domain.CodeUnavailable || d.ended() {
 			d.Logger.Error("a verdict cannot be recorded; the attempt counts as lost at the next start", keyed(key, "error", err)...)
-			return
+			return ""
 		}
 		select {
 		case <-d.Clock.After(wait):
@@ -67,24 +86,26 @@ func (d *Dispatcher) ended() bool {
 	}
 }
 
-func (d *Dispatcher) completed(key domain.AttemptKey, c action.Completed) engine.Decision {
+func (d *Dispatcher) completed(held history.Claim, c action.Completed) engine.Decision {
+	key := held.Key
 	return func(v engine.View) (engine.Change, error) {
 		_, open, err := running(v, key)
 		if err != nil || !open {
 			return engine.Change{}, err
 		}
-		return engine.Change{Facts: []history.Event{history.ActivityCompleted{ActivityID: key.ActivityID, Attempt: key.Attempt, Result: c.Result}}}, nil
+		return engine.Change{Claims: []history.Claim{held}, Facts: []history.Event{history.ActivityCompleted{ActivityID: key.ActivityID, Attempt: key.Attempt, Result: c.Result}}}, nil
 	}
 }
 
-func (d *Dispatcher) failed(key domain.AttemptKey, f action.Failed) engine.Decision {
+func (d *Dispatcher) failed(held history.Claim, f action.Failed) engine.Decision {
+	key := held.Key
 	factor := d.IDs.Factor()
 	return func(v engine.View) (engine.Change, error) {
 		a, open, err := running(v, key)
 		if err != nil || !open {
 			return engine.Change{}, err
 		}
-		return engine.Change{Facts: []history.Event{history.ActivityFailed{
+		return engine.Change{Claims: []history.Claim{held}, Facts: []history.Event{history.ActivityFailed{
 			ActivityID: key.ActivityID, Attempt: key.Attempt, Class: f.Class,
 			Code: f.Code, Message: f.Message, Details: f.Details, RetryAt: d.retryAt(v.At, a, f.Class, factor),
 		}}}, nil

@@ -129,7 +129,7 @@ func newWorld(t *testing.T, set settings, plans ...*plan.Plan) *world {
 		Logger: logger, Owner: "server",
 	})
 	d := actions.Deps{
-		Engine: w.engine, Gate: w.gate, Tasks: w.store, Events: w.store, Plans: w.catalogue, Index: w.store, Executor: w.x,
+		Engine: w.engine, Gate: w.gate, Tasks: w.faulty, Events: w.store, Plans: w.catalogue, Index: w.store, Executor: w.x,
 		Transcript: transcripts.NewPublisher(w.store, watch, realtime{}, logger, transcripts.Bounds{}), Clock: realtime{}, IDs: ids, Logger: logger,
 	}
 	if set.catalogue != nil {
@@ -147,6 +147,7 @@ func newWorld(t *testing.T, set settings, plans ...*plan.Plan) *world {
 	var inner, wait sync.WaitGroup
 	wait.Go(func() { _ = w.engine.Run(ctx) })
 	inner.Go(func() { _ = w.dispatcher.Run(outer) })
+	inner.Go(func() { _ = w.dispatcher.KeepClaims(outer) })
 	w.stop = func() { cancelOuter(); inner.Wait(); cancel(); wait.Wait() }
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/pprof"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"aion/domain"
 	"aion/domain/awl/plan"
@@ -39,6 +40,7 @@ type Deps struct {
 	Clock     ports.Clock
 	Logger    *slog.Logger
 	Owner     string
+	ClaimTTL  time.Duration // of the claims of attempts that begin, before they are renewed; 60 s when zero
 	Workers   int
 	CacheRuns int
 	// HistoryLimit is how many events a run records before it goes on as a new generation at the next quiet point (10,000
@@ -63,6 +65,9 @@ func New(d Deps) *Engine {
 	}
 	if d.CacheRuns <= 0 {
 		d.CacheRuns = 10_000
+	}
+	if d.ClaimTTL <= 0 {
+		d.ClaimTTL = time.Minute
 	}
 	if d.HistoryLimit <= 0 {
 		d.HistoryLimit = 10_000

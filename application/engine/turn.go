@@ -158,6 +158,9 @@ func (e *Engine) change(t *turn, it item) (err error) {
 		if err := e.apply(t, v.At, change); err != nil {
 			return err
 		}
+		if change.Audit != nil && len(t.commit.Events) > from {
+			t.commit.Audit = append(t.commit.Audit, *change.Audit)
+		}
 	}
 	t.answers = append(t.answers, answer{err: refusal})
 	t.spans = append(t.spans, [2]int{from, len(t.commit.Events)})
@@ -175,7 +178,7 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 		t.entry.state, t.entry.contract = e.newState(), c.Begin.Contract
 		t.commit.Started = c.Begin.Started
 	}
-	acts := len(t.acts.List)
+	acts, events := len(t.acts.List), len(t.commit.Events)
 	for _, fact := range c.Facts {
 		runID := t.entry.run.ID()
 		if c.Begin != nil {
@@ -184,6 +187,9 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 		if err := e.fact(t, at, runID, fact); err != nil {
 			return err
 		}
+	}
+	if len(t.commit.Events) > events {
+		t.commit.Claims = append(t.commit.Claims, c.Claims...)
 	}
 	return e.grant(t, at, acts)
 }
@@ -276,7 +282,7 @@ func (e *Engine) grant(t *turn, at time.Time, from int) error {
 
 // seal completes the commit of a turn.
 func (e *Engine) seal(t *turn) {
-	t.acts.Own(e.deps.Owner)
+	t.acts.Own(e.deps.Owner, e.now().Add(e.deps.ClaimTTL))
 	row := t.entry.run.Row()
 	t.commit.Namespace, t.commit.WorkflowID = row.Namespace, t.box.id
 	t.commit.ExpectedSeq = t.commit.Events[0].Seq - 1

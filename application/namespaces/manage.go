@@ -39,11 +39,14 @@ func (s *Service) Create(ctx context.Context, who access.Caller, name string, se
 		return ports.NamespaceRow{}, err
 	}
 	row.CreatedAt, row.CreatedBy = s.Clock.Now(), who.Subject
+	row.Audit = who.Audit("namespace.create", ns, string(ns))
+	row.Audit.Detail = set.detail()
 	stored, added, err := s.Store.AddNamespace(ctx, row)
 	if err != nil {
 		return ports.NamespaceRow{}, err
 	}
 	s.remember(ns)
+	s.bound(ns, stored.MaxInFlight)
 	if !added {
 		return ports.NamespaceRow{}, &domain.Error{
 			Code: domain.CodeInvalidState, Type: "NamespaceExists",
@@ -100,7 +103,14 @@ func (s *Service) Update(ctx context.Context, who access.Caller, name string, se
 	if err != nil {
 		return ports.NamespaceRow{}, err
 	}
-	return s.Store.ChangeNamespace(ctx, row)
+	row.Audit = who.Audit("namespace.update", ns, string(ns))
+	row.Audit.Detail = set.detail()
+	stored, err := s.Store.ChangeNamespace(ctx, row)
+	if err != nil {
+		return ports.NamespaceRow{}, err
+	}
+	s.bound(ns, stored.MaxInFlight)
+	return stored, nil
 }
 
 // Delete removes a namespace that holds no run; it needs what Create needs. The default one stays.
@@ -112,10 +122,11 @@ func (s *Service) Delete(ctx context.Context, who access.Caller, name string) er
 	if ns == s.Default {
 		return invalid("namespace %q is namespaces.default of this server and cannot be removed", ns)
 	}
-	if err := s.Store.RemoveNamespace(ctx, ns); err != nil {
+	if err := s.Store.RemoveNamespace(ctx, ns, who.Audit("namespace.delete", ns, string(ns))); err != nil {
 		return err
 	}
 	s.forget(ns)
+	s.bound(ns, nil)
 	return nil
 }
 
@@ -155,6 +166,18 @@ func (set Settings) row(ns domain.Namespace) (ports.NamespaceRow, error) {
 		return ports.NamespaceRow{}, invalid("retention must be at least %s, or 0 for ever; got %s", minRetention, *set.Retention)
 	}
 	return ports.NamespaceRow{Name: ns, Description: set.Description, MaxInFlight: set.MaxInFlight, Retention: set.Retention}, nil
+}
+
+// detail is what the audit log tells of settings; a description is text that others wrote.
+func (set Settings) detail() domain.Payload {
+	members := map[string]any{}
+	if set.MaxInFlight != nil {
+		members["max_in_flight_activities"] = *set.MaxInFlight
+	}
+	if set.Retention != nil {
+		members["retention_ms"] = set.Retention.Milliseconds()
+	}
+	return domain.AuditDetail(members)
 }
 
 func invalid(format string, args ...any) error {

@@ -112,7 +112,7 @@ func TestKnownNamespaceIsAskedForAgainAfterAWhile(t *testing.T) {
 	}
 	r.clock.Advance(5 * time.Second)
 	wantRefusal(t, "the store is away", r.Enter(t.Context(), "default"), domain.CodeUnavailable, "StoreUnavailable")
-	if err := r.store.RemoveNamespace(t.Context(), "default"); err != nil {
+	if err := r.store.RemoveNamespace(t.Context(), "default", nil); err != nil {
 		t.Fatal(err)
 	}
 	wantRefusal(t, "removed elsewhere", r.Enter(t.Context(), "default"), domain.CodeNotFound, "NamespaceNotFound")
@@ -230,5 +230,47 @@ func TestNamespaceThatHoldsRunsStays(t *testing.T) {
 	wantRefusal(t, "delete", r.Delete(t.Context(), ada, "acme"), domain.CodeInvalidState, "NamespaceNotEmpty")
 	if err := r.Enter(t.Context(), "acme"); err != nil {
 		t.Error(err)
+	}
+}
+
+// engine 10: the bound of a namespace holds from its setting on, and after a restart.
+func TestBoundOfActivitiesIsTold(t *testing.T) {
+	t.Parallel()
+	r := open(t, false)
+	told := 0
+	r.Bounded = func() { told++ }
+	want := func(what string, s *namespaces.Service, most int) {
+		t.Helper()
+		if got := s.InFlight("acme"); got != most {
+			t.Errorf("%s: %d, want %d", what, got, most)
+		}
+	}
+	want("absent", r.Service, 0)
+	if _, err := r.Create(t.Context(), ada, "acme", namespaces.Settings{MaxInFlight: new(3)}); err != nil {
+		t.Fatal(err)
+	}
+	want("created", r.Service, 3)
+	if _, err := r.Update(t.Context(), ada, "acme", namespaces.Settings{MaxInFlight: new(5)}); err != nil {
+		t.Fatal(err)
+	}
+	want("updated", r.Service, 5)
+	again := namespaces.New(namespaces.Deps{Store: r.store, Clock: r.clock, Default: "default"})
+	if err := again.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want("after a restart", again, 5)
+	if _, err := r.Update(t.Context(), ada, "acme", namespaces.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	want("taken back", r.Service, 0)
+	if _, err := r.Update(t.Context(), ada, "acme", namespaces.Settings{MaxInFlight: new(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Delete(t.Context(), ada, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	want("removed", r.Service, 0)
+	if told != 5 {
+		t.Errorf("told %d times", told)
 	}
 }

@@ -19,6 +19,7 @@ type Deps struct {
 	Clock   ports.Clock
 	Default domain.Namespace
 	Closed  bool
+	Bounded func() // is told when a namespace gets another bound of its own; nil: nobody is
 }
 
 // Service answers for namespaces. It is safe for concurrent use.
@@ -27,17 +28,56 @@ type Service struct {
 
 	mu    sync.Mutex
 	known map[domain.Namespace]time.Time // when the store last said that it exists
+	own   map[domain.Namespace]int       // the bounds of activities that namespaces have of their own
 }
 
 // New gives a service.
-func New(d Deps) *Service { return &Service{Deps: d, known: map[domain.Namespace]time.Time{}} }
+func New(d Deps) *Service {
+	return &Service{Deps: d, known: map[domain.Namespace]time.Time{}, own: map[domain.Namespace]int{}}
+}
 
 // trusted is how long an answer of the store is used again: another replica may have removed the namespace meanwhile.
 const trusted = 5 * time.Second
 
-// Prepare makes sure that the default namespace exists. It is called once, before the first request.
+// Prepare makes sure that the default namespace exists, and reads the bounds of all. It is called once, before the first
+// request.
 func (s *Service) Prepare(ctx context.Context) error {
-	return s.create(ctx, s.Default, "server")
+	for after := domain.Namespace(""); ; {
+		rows, err := s.Store.Namespaces(ctx, after, scanned)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			after = row.Name
+			s.bound(row.Name, row.MaxInFlight)
+		}
+		if len(rows) < scanned {
+			break
+		}
+	}
+	return s.create(ctx, s.Default, access.Caller{Subject: "server"})
+}
+
+// InFlight is how many activities of a namespace may run at the same time; 0 when it has no bound of its own. It never
+// waits.
+func (s *Service) InFlight(ns domain.Namespace) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own[ns]
+}
+
+// bound notes the bound of a namespace.
+func (s *Service) bound(ns domain.Namespace, most *int) {
+	s.mu.Lock()
+	if most == nil {
+		delete(s.own, ns)
+	} else {
+		s.own[ns] = *most
+	}
+	s.mu.Unlock()
+	if s.Bounded != nil {
+		s.Bounded()
+	}
 }
 
 // Enter refuses a namespace that cannot be read (NamespaceNotFound): one that does not exist, when they are created by
@@ -55,7 +95,7 @@ func (s *Service) Open(ctx context.Context, who access.Caller, ns domain.Namespa
 	if s.Closed || domain.CodeOf(err) != domain.CodeNotFound {
 		return err
 	}
-	return s.create(ctx, ns, who.Subject)
+	return s.create(ctx, ns, who)
 }
 
 // registered refuses a namespace that is not in the register.
@@ -70,8 +110,9 @@ func (s *Service) registered(ctx context.Context, ns domain.Namespace) error {
 	return nil
 }
 
-func (s *Service) create(ctx context.Context, ns domain.Namespace, by string) error {
-	if _, _, err := s.Store.AddNamespace(ctx, ports.NamespaceRow{Name: ns, CreatedAt: s.Clock.Now(), CreatedBy: by}); err != nil {
+func (s *Service) create(ctx context.Context, ns domain.Namespace, by access.Caller) error {
+	row := ports.NamespaceRow{Name: ns, CreatedAt: s.Clock.Now(), CreatedBy: by.Subject, Audit: by.Audit("namespace.create", ns, string(ns))}
+	if _, _, err := s.Store.AddNamespace(ctx, row); err != nil {
 		return err
 	}
 	s.remember(ns)

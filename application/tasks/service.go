@@ -105,11 +105,16 @@ func (s *Service) Create(ctx context.Context, who access.Caller, call Call) (tas
 		return task.Task{}, err
 	}
 	t := task.New(task.NewID(s.Random()), who.Owner(), s.Clock.Now(), s.Lease)
-	t.Caller = task.Caller{Subject: who.Subject, Mode: who.Mode, Source: who.Source, Issuer: who.Issuer}
+	t.Caller = task.Caller{
+		Subject: who.Subject, Mode: who.Mode, Source: who.Source, Issuer: who.Issuer,
+		Surface: who.Via.Surface, RequestID: who.Via.RequestID, Remote: who.Via.Remote,
+	}
 	t.Namespace, t.Tool, t.Arguments = ns, call.Tool, call.Arguments
+	t.Audit = who.Audit("task.create", ns, string(t.ID))
 	if err := s.Store.CreateMCPTask(ctx, t, s.MaxWorking); err != nil {
 		return task.Task{}, err
 	}
+	t.Audit = nil
 	select {
 	case s.pending <- t.ID:
 	default: // the sweeper takes it when its lease is over
@@ -145,7 +150,12 @@ func (s *Service) Cancel(ctx context.Context, who access.Caller, id string) (tas
 	if err != nil || t.State != task.Working {
 		return t, err
 	}
-	return s.Store.ChangeMCPTask(ctx, t.ID, func(t task.Task) (task.Task, error) { return t.Cancel(s.end()), nil })
+	return s.Store.ChangeMCPTask(ctx, t.ID, func(t task.Task) (task.Task, error) {
+		if t.State == task.Working {
+			t.Audit = who.Audit("task.cancel", t.Namespace, id)
+		}
+		return t.Cancel(s.end()), nil
+	})
 }
 
 // own finds a task that the caller may see.

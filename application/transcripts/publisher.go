@@ -3,6 +3,7 @@ package transcripts
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"aion/domain"
@@ -55,6 +56,21 @@ type Publisher struct {
 	logger *slog.Logger
 	bounds Bounds
 	live   *live
+
+	kept, lost, waiting atomic.Int64
+}
+
+// Counts is what became of the records of all streams so far. Dropped ones found no room, came after the share of their
+// attempt, or could not be stored at its end.
+type Counts struct {
+	Stored  int64
+	Dropped int64
+	Queued  int64 // wait in memory now
+}
+
+// Counts tells what became of records.
+func (p *Publisher) Counts() Counts {
+	return Counts{Stored: p.kept.Load(), Dropped: p.lost.Load(), Queued: p.waiting.Load()}
 }
 
 // NewPublisher gives a publisher over a store; stored records wake the watchers of their workflow.

@@ -29,8 +29,19 @@ type Service struct {
 	attempts attempts
 	watch    ports.Watch
 	clock    ports.Clock
-	live     *live // nil: followers see stored records only
+	live     *live    // nil: followers see stored records only
+	register register // nil: every namespace that has a possible name exists
 }
+
+// register tells which namespaces exist.
+type register interface {
+	// Enter refuses one that cannot be read (NamespaceNotFound).
+	Enter(ctx context.Context, ns domain.Namespace) error
+}
+
+// Consult lets reads ask a register whether the namespace exists, like every other read. It is called before the service is
+// used.
+func (s *Service) Consult(r register) { s.register = r }
 
 // Attach lets followers also see what the publisher's streams show without storing it. It is called before the service is
 // used.
@@ -83,6 +94,9 @@ func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest
 		return history.RunRow{}, none, err
 	}
 	ns, err := domain.ParseNamespace(req.Namespace)
+	if err == nil && s.register != nil {
+		err = s.register.Enter(ctx, ns)
+	}
 	if err != nil {
 		return history.RunRow{}, none, err
 	}
@@ -94,7 +108,7 @@ func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest
 	if err != nil {
 		return history.RunRow{}, none, err
 	}
-	rows, err := s.index.Runs(ctx, id)
+	rows, err := s.index.RunsIn(ctx, ns, id)
 	if err != nil {
 		return history.RunRow{}, none, err
 	}

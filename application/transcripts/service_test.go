@@ -25,7 +25,7 @@ import (
 // index and attempts are what history would say.
 type index struct{ *memory.Store }
 
-func (index) Runs(context.Context, domain.WorkflowID) ([]history.RunRow, error) {
+func (index) RunsIn(context.Context, domain.Namespace, domain.WorkflowID) ([]history.RunRow, error) {
 	return []history.RunRow{{Namespace: "default", WorkflowID: key.WorkflowID, RunID: key.RunID}}, nil
 }
 
@@ -200,6 +200,9 @@ func TestLinesOverTheBoundGoToLiveReadersOnly(t *testing.T) {
 		if _, head, err := r.store.Records(context.Background(), key, 0, 10); err != nil || head != 5 { // with full and gap
 			t.Errorf("head %d, %v", head, err)
 		}
+		if got, want := r.publisher.Counts(), (transcripts.Counts{Stored: 5, Dropped: 3}); got != want {
+			t.Errorf("counted %+v, wanted %+v", got, want)
+		}
 	})
 }
 
@@ -260,4 +263,36 @@ func TestAStoreThatStandsStillForHalfAMinute(t *testing.T) {
 			t.Errorf("a line waited for %s", longest)
 		}
 	})
+}
+
+// server 8: a foreign workflow is answered like a missing one, and its generations are not read for it.
+func TestForeignWorkflowIsMissing(t *testing.T) {
+	t.Parallel()
+	memoryStore, watch := memory.New(realtime{}), system.NewWatch()
+	store := fake.NewStore(memoryStore)
+	store.Script(fake.Fault{Op: "Runs", Call: 1, When: fake.Before})
+	at, next := fake.Epoch, history.StepEntered{Step: "s", Visit: 1}
+	commit := history.Commit{
+		Namespace: "acme", WorkflowID: key.WorkflowID, Events: []history.Recorded{history.Record(1, at, key.WorkflowID, key.RunID, next)},
+		Rows: []history.RunRow{{Namespace: "acme", WorkflowID: key.WorkflowID, RunID: key.RunID, Generation: 1, WorkflowType: "w", Status: history.Running, StartedAt: at, FirstSeq: 1}},
+	}
+	if errs := store.Append(t.Context(), []history.Commit{commit}); errs[0] != nil {
+		t.Fatal(errs)
+	}
+	service := transcripts.New(store, store, attempts{&atomic.Bool{}}, watch, realtime{})
+	_, foreign := service.Read(t.Context(), access.Operator(""), request(0, 1))
+	gone := request(0, 1)
+	gone.WorkflowID = fake.UUID(77)
+	_, missing := service.Read(t.Context(), access.Operator(""), gone)
+	for what, err := range map[string]error{"foreign": foreign, "missing": missing} {
+		var refusal *domain.Error
+		if !errors.As(err, &refusal) || refusal.Type != "WorkflowNotFound" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	own := request(0, 1)
+	own.Namespace = "acme"
+	if _, err := service.Read(t.Context(), access.Operator(""), own); err != nil {
+		t.Error(err)
+	}
 }

@@ -69,12 +69,14 @@ func (s *Stream) Write(r transcript.Record) {
 	defer s.mu.Unlock()
 	if s.overBounds(r) {
 		s.overflow.add(r)
+		s.p.lost.Add(1)
 		r.Ephemeral = true
 		s.p.live.show(s.key, r)
 		return
 	}
 	if !s.room() {
 		s.dropped.add(r)
+		s.p.lost.Add(1)
 		return
 	}
 	if s.dropped.lines > 0 {
@@ -127,6 +129,7 @@ func (s *Stream) push(r transcript.Record) {
 		s.lastMoved = s.p.clock.Now()
 	}
 	s.queue = append(s.queue, r)
+	s.p.waiting.Add(1)
 	s.size += weight(r)
 	if !s.running {
 		s.running = true
@@ -163,7 +166,9 @@ func (s *Stream) Close() {
 	s.flusher.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 {
+	if left := int64(len(s.queue)); left > 0 {
+		s.p.waiting.Add(-left)
+		s.p.lost.Add(left)
 		s.p.logger.Warn("transcript lines were lost", "workflow_id", s.key.WorkflowID, "run_id", s.key.RunID, "activity_id", s.key.ActivityID,
 			"attempt", s.key.Attempt, "events", len(s.queue), "dropped", s.dropped.lines)
 	}
@@ -278,6 +283,8 @@ func (s *Stream) stored(n int) {
 		s.size -= weight(s.queue[i])
 		s.queue[i] = transcript.Record{}
 	}
+	s.p.waiting.Add(-int64(n))
+	s.p.kept.Add(int64(n))
 	s.queue = s.queue[n:]
 	if len(s.queue) == 0 {
 		s.queue = nil

@@ -132,6 +132,9 @@ func TestStalledStoreBlocksOnceAndThenDropsWithACount(t *testing.T) {
 		if len(gaps) != 1 || gaps[0]["status"] != "gap" || gaps[0]["lines"] != 20.0 || gaps[0]["bytes"] != 40.0 || gaps[0]["reason"] != "store_stalled" {
 			t.Errorf("gaps %v", gaps)
 		}
+		if got, want := b.publisher.Counts(), (transcripts.Counts{Stored: 12, Dropped: 20}); got != want {
+			t.Errorf("counted %+v, wanted %+v", got, want)
+		}
 	})
 }
 

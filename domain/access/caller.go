@@ -4,6 +4,7 @@ package access
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"aion/domain"
 )
@@ -17,6 +18,7 @@ type Caller struct {
 	Source        string // none, header or claim
 	Mode          string // off, token or jwks
 	Issuer        string // who vouches for the subject; empty outside mode jwks
+	Via           Via    // no part of who they are
 }
 
 // Operator is the caller of mode off: every namespace and the deploy grant. The label stands in the audit log only.
@@ -34,8 +36,24 @@ func (c Caller) Reach(ns domain.Namespace) error {
 	}
 	return &domain.Error{
 		Code: domain.CodeNamespaceDenied, Type: "NamespaceNotGranted",
-		Message: fmt.Sprintf("%s may not use namespace %q; ask for it in x-aion-namespaces or the namespaces claim", c.Subject, ns),
+		Message: fmt.Sprintf("%s may not use namespace %q%s; ask for it in x-aion-namespaces or the namespaces claim", c.Subject, ns, c.instead()),
 	}
+}
+
+// instead names the first namespaces that the caller may use, for the refusal of another.
+func (c Caller) instead() string {
+	const most = 8
+	if len(c.Namespaces) == 0 {
+		return ", nor any other"
+	}
+	names := make([]string, 0, most)
+	for _, ns := range c.Namespaces[:min(len(c.Namespaces), most)] {
+		names = append(names, domain.Quote(string(ns), 128))
+	}
+	if len(c.Namespaces) > most {
+		names = append(names, "…")
+	}
+	return "; granted are " + strings.Join(names, ", ")
 }
 
 // MayDeploy refuses a caller without the deploy grant.

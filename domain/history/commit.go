@@ -17,6 +17,10 @@ type Commit struct {
 	Rows        []RunRow     // the new value of each run whose row changed
 	Acts        []Act        // in the order of the events that cause them
 	Started     *Idempotency // of a start with a key; nil: none
+	Audit       []domain.AuditRecord
+	// Claims are held by whoever made this commit: it says how these attempts ended. A task that is not held so any more
+	// fails the whole commit.
+	Claims []Claim
 }
 
 // Idempotency maps a key to the workflow that it started. A second commit with a known live key fails whole with
@@ -33,6 +37,13 @@ type Idempotency struct {
 	Task string
 }
 
+// Claim is the right to run an attempt and to say how it ended. The token is the fence: the seq of the start that the
+// claim was taken with, so that it rises with every claim of a task.
+type Claim struct {
+	Key   domain.AttemptKey
+	Token Seq
+}
+
 // Act is a row that makes the outside world act, written with the events that cause it: a closed set.
 //
 //sumtype:decl
@@ -42,12 +53,14 @@ type Act interface{ act() }
 type (
 	// TaskAdded stores the task of a scheduled activity, already granted when its start is in the same commit.
 	TaskAdded struct{ Task Task }
-	// TaskMoved changes state, attempt, owner and due time of a stored task.
+	// TaskMoved changes state, attempt, owner, claim and due time of a stored task.
 	TaskMoved struct {
-		Key       domain.AttemptKey // Attempt is the new one
-		State     TaskState
-		Owner     string
-		NotBefore time.Time
+		Key        domain.AttemptKey // Attempt is the new one
+		State      TaskState
+		Owner      string
+		Token      Seq
+		ClaimUntil time.Time
+		NotBefore  time.Time
 	}
 	// TaskEnded removes the task of an activity.
 	TaskEnded struct {
@@ -90,24 +103,24 @@ const (
 	TaskParked  TaskState = "parked"
 )
 
-// Task is an open activity as the store keeps it. Key.Attempt is the running or the coming attempt.
+// Task is an open activity that waits for a slot, or runs. Key.Attempt is the running or the coming attempt.
 type Task struct {
 	Namespace      domain.Namespace
 	Key            domain.AttemptKey
 	TaskQueue      string
-	Node           string
 	Name           string
-	WorkflowType   string
 	PackageVersion string
-	Input          domain.Payload
-	Config         action.Config
 	State          TaskState
 	Owner          string // the server instance or worker that runs it; empty while queued
+	Token          Seq    // of the owner's claim; 0 while nobody has one
+	ClaimUntil     time.Time
 	ScheduledAt    time.Time
 	NotBefore      time.Time
-	// PolicyFailures counts ended attempts of class retryable and timeout; LostInRow the lost ones since the last other end.
-	PolicyFailures int
-	LostInRow      int
+
+	// What the attempt is run with comes along for whoever runs it at once. Stores drop it: the history has it.
+	Node   string
+	Input  domain.Payload
+	Config action.Config
 }
 
 // Timer is an open timer as the store keeps it.

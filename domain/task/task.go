@@ -40,6 +40,10 @@ type Caller struct {
 	Mode    string `json:"mode"`
 	Source  string `json:"source,omitempty"`
 	Issuer  string `json:"issuer,omitempty"`
+	// How the call came in, for the audit record of what it starts.
+	Surface   string `json:"surface,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+	Remote    string `json:"remote,omitempty"`
 }
 
 // Task is one task and its record. Times have microseconds.
@@ -60,6 +64,8 @@ type Task struct {
 	UpdatedAt     time.Time
 	ExpiresAt     time.Time // zero while working
 	LeaseUntil    time.Time // until then one server is starting it, and no other tries
+	// Audit is written with the task as it is now, and is no part of it; nil: nothing is.
+	Audit *domain.AuditRecord
 }
 
 // Outcome is the result of the call, the one that waited for it.

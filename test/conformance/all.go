@@ -11,6 +11,7 @@ type Store interface { //nolint:interfacebloat // a sum of ports, for suites onl
 	ports.EventStore
 	ports.RunIndex
 	ports.TaskStore
+	ports.QueueStore
 	ports.TimerStore
 	ports.OutboxStore
 	ports.TranscriptStore
@@ -37,5 +38,5 @@ func All(t *testing.T, open func(testing.TB) Store) {
 	suite("DeploymentStore", func(t *testing.T) { DeploymentStore(t, func(tb testing.TB) ports.DeploymentStore { return open(tb) }) })
 	suite("NamespaceStore", func(t *testing.T) { NamespaceStore(t, func(tb testing.TB) Namespaces { return open(tb) }) })
 	suite("MCPTaskStore", func(t *testing.T) { MCPTaskStore(t, func(tb testing.TB) MCPTasks { return open(tb) }) })
-	suite("AuditLog", func(t *testing.T) { AuditLog(t, func(tb testing.TB) ports.AuditLog { return open(tb) }) })
+	suite("AuditLog", func(t *testing.T) { AuditLog(t, open) })
 }

@@ -73,11 +73,11 @@ func (f *flow) key(activity int64, attempt int) domain.AttemptKey {
 
 func (f *flow) task(activity int64, state history.TaskState) history.Task {
 	t := history.Task{
-		Namespace: namespace, Key: f.key(activity, 1), TaskQueue: "shell", Name: "make", WorkflowType: "ship", PackageVersion: hash(1),
-		Input: domain.Payload(`{"n": 1}`), State: state, ScheduledAt: start.Add(time.Duration(activity) * time.Second), NotBefore: start,
+		Namespace: namespace, Key: f.key(activity, 1), TaskQueue: "shell", Name: "make", PackageVersion: hash(1),
+		State: state, ScheduledAt: start.Add(time.Duration(activity) * time.Second), NotBefore: start,
 	}
 	if state == history.TaskStarted {
-		t.Owner = "server-1"
+		t.Owner, t.Token, t.ClaimUntil = "server-1", 4, start.Add(time.Minute)
 	}
 	return t
 }

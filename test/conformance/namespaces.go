@@ -48,7 +48,7 @@ func noNamespace(t *testing.T, s Namespaces) {
 	wantCode(t, err, domain.CodeNotFound, "NamespaceNotFound")
 	_, err = s.ChangeNamespace(t.Context(), tenant("acme"))
 	wantCode(t, err, domain.CodeNotFound, "NamespaceNotFound")
-	wantCode(t, s.RemoveNamespace(t.Context(), "acme"), domain.CodeNotFound, "NamespaceNotFound")
+	wantCode(t, s.RemoveNamespace(t.Context(), "acme", nil), domain.CodeNotFound, "NamespaceNotFound")
 	all, err := s.Namespaces(t.Context(), "", 10)
 	same(t, "all", must(t, all, err), []ports.NamespaceRow(nil))
 }
@@ -121,8 +121,8 @@ func namespaceRemoval(t *testing.T, s Namespaces) {
 	done := f.next(step(1))
 	done.Rows = []history.RunRow{f.row(history.Completed)}
 	mustAppend(t, s, done)
-	wantCode(t, s.RemoveNamespace(t.Context(), namespace), domain.CodeInvalidState, "NamespaceNotEmpty")
-	if err := s.RemoveNamespace(t.Context(), "empty"); err != nil {
+	wantCode(t, s.RemoveNamespace(t.Context(), namespace, nil), domain.CodeInvalidState, "NamespaceNotEmpty")
+	if err := s.RemoveNamespace(t.Context(), "empty", nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Namespace(t.Context(), "empty")

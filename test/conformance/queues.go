@@ -15,6 +15,7 @@ import (
 type Tasks interface {
 	ports.EventStore
 	ports.TaskStore
+	ports.QueueStore
 }
 
 // Timers is the port of the suite TimerStore with the port that fills it.
@@ -41,6 +42,9 @@ func TaskStore(t *testing.T, open func(testing.TB) Tasks) {
 		"closing a run takes its tasks, not others'":    closedRunTasks,
 		"a parked task is due under its own attempt":    parkedTasks,
 		"a refused commit adds no task":                 refusedTask,
+		"what waits is counted by task queue":           queueDepths,
+		"a claim is renewed by who holds it":            renewedClaims,
+		"a verdict with a stale claim is refused whole": staleClaims,
 	})
 }
 
@@ -85,22 +89,43 @@ func noTasks(t *testing.T, s Tasks) {
 func taskReturns(t *testing.T, s Tasks) {
 	f := newFlow(1)
 	plain := f.task(0, history.TaskQueued)
-	plain.Input = nil
 	full := f.task(1, history.TaskStarted)
-	full.Node, full.PolicyFailures, full.LostInRow = "gpu", 3, 2
-	full.Input = domain.Payload("{\"n\": 9007199254740993, \"b\":\"\\u0000\"}")
-	full.Config = action.Config{TimeoutMS: 1500, Retry: &action.Retry{
-		MaxAttempts: 4,
-		Backoff:     action.Backoff{Kind: "exponential", InitialMS: 100, Multiplier: 1.7, MaxMS: 60000},
-	}}
-	fixed := f.task(2, history.TaskParked)
-	fixed.NotBefore = time.Time{}
-	fixed.Config = action.Config{Retry: &action.Retry{MaxAttempts: 1, Backoff: action.Backoff{Kind: "fixed"}}}
-	withTasks(t, s, f, plain, full, fixed)
-	same(t, "open", openTasks(t, s, f.id), []history.Task{plain, full, fixed})
+	parked := f.task(2, history.TaskParked)
+	parked.NotBefore = time.Time{}
+	laden := full // what it is run with is for whoever runs it at once, and is not kept
+	laden.Node, laden.Input = "gpu", domain.Payload(`{"n":1}`)
+	laden.Config = action.Config{TimeoutMS: 1500, Retry: &action.Retry{MaxAttempts: 4}}
+	withTasks(t, s, f, plain, laden, parked)
+	same(t, "open", openTasks(t, s, f.id), []history.Task{plain, full, parked})
 	held, err := s.Held(t.Context())
 	same(t, "held", must(t, held, err), []history.Task{full})
-	same(t, "due", due(t, s, start, 10), []history.Task{plain, fixed})
+	same(t, "due", due(t, s, start, 10), []history.Task{plain, parked})
+}
+
+func queueDepths(t *testing.T, s Tasks) {
+	depths := func(now time.Time) []ports.QueueDepth {
+		d, err := s.Depths(t.Context(), now)
+		return must(t, d, err)
+	}
+	same(t, "of an empty store", depths(never), []ports.QueueDepth(nil))
+	f, g := newFlow(1), newFlow(2)
+	first, second, later, started, parked := f.task(0, history.TaskQueued), f.task(1, history.TaskQueued), f.task(2, history.TaskQueued),
+		f.task(3, history.TaskStarted), g.task(4, history.TaskParked)
+	later.NotBefore = start.Add(time.Minute)
+	second.TaskQueue, started.TaskQueue = "aa", "aa"
+	parked.NotBefore = time.Time{}
+	withTasks(t, s, f, first, second, later, started)
+	withTasks(t, s, g, parked)
+	want := []ports.QueueDepth{
+		{Namespace: namespace, TaskQueue: "aa", Tasks: 1, Oldest: second.ScheduledAt},
+		{Namespace: namespace, TaskQueue: first.TaskQueue, Tasks: 2, Oldest: first.ScheduledAt},
+	}
+	same(t, "those whose time has come", depths(start), want)
+	want[1].Tasks++
+	same(t, "with the retry", depths(later.NotBefore), want)
+	mustAppend(t, s, f.acting(history.RunClosed{WorkflowID: f.id, RunID: f.run}))
+	want = []ports.QueueDepth{{Namespace: namespace, TaskQueue: parked.TaskQueue, Tasks: 1, Oldest: parked.ScheduledAt}}
+	same(t, "after the end of a run", depths(later.NotBefore), want)
 }
 
 func dueTasks(t *testing.T, s Tasks) {
@@ -159,7 +184,7 @@ func movedTask(t *testing.T, s Tasks) {
 	withTasks(t, s, f, k, f.task(1, history.TaskQueued))
 	at := start.Add(7 * time.Second)
 	mustAppend(t, s, f.acting(history.TaskMoved{Key: f.key(0, 2), State: history.TaskQueued, NotBefore: at}))
-	k.Key.Attempt, k.State, k.Owner, k.NotBefore = 2, history.TaskQueued, "", at
+	k.Key.Attempt, k.State, k.Owner, k.Token, k.ClaimUntil, k.NotBefore = 2, history.TaskQueued, "", 0, time.Time{}, at
 	same(t, "open", openTasks(t, s, f.id), []history.Task{k, f.task(1, history.TaskQueued)})
 	held, err := s.Held(t.Context())
 	same(t, "held", must(t, held, err), []history.Task(nil))
@@ -169,7 +194,7 @@ func movedTask(t *testing.T, s Tasks) {
 	held, err = s.Held(t.Context(), "worker")
 	same(t, "held", must(t, held, err), []history.Task{k})
 
-	k.Input, k.LostInRow = domain.Payload(`"again"`), 1
+	k.Name = "again"
 	mustAppend(t, s, f.acting(history.TaskAdded{Task: k})) // adding once more replaces
 	same(t, "open", openTasks(t, s, f.id), []history.Task{k, f.task(1, history.TaskQueued)})
 }
@@ -202,7 +227,7 @@ func parkedTasks(t *testing.T, s Tasks) { // report 53
 	if err := s.Park(t.Context(), []domain.AttemptKey{k.Key, queued.Key, stale}); err != nil {
 		t.Fatal(err)
 	}
-	k.State, k.Owner = history.TaskParked, ""
+	k.State, k.Owner, k.Token, k.ClaimUntil = history.TaskParked, "", 0, time.Time{}
 	same(t, "open", openTasks(t, s, f.id), []history.Task{k, queued, other})
 	same(t, "due", due(t, s, past, 10), []history.Task{k})
 }
@@ -214,6 +239,69 @@ func refusedTask(t *testing.T, s Tasks) {
 	c.ExpectedSeq = 9
 	wantCode(t, appendOne(t.Context(), s, c), domain.CodeSequenceConflict, "SequenceConflict")
 	same(t, "open", openTasks(t, s, f.id), []history.Task(nil))
+}
+
+// actions 5.4: also one that has ended holds, as long as nobody else took the task.
+func renewedClaims(t *testing.T, s Tasks) {
+	f := newFlow(1)
+	held, other, queued, parked := f.task(0, history.TaskStarted), f.task(1, history.TaskStarted), f.task(2, history.TaskQueued), f.task(3, history.TaskStarted)
+	held.ClaimUntil = past
+	withTasks(t, s, f, held, other, queued, parked)
+	if err := s.Park(t.Context(), []domain.AttemptKey{parked.Key}); err != nil {
+		t.Fatal(err)
+	}
+	parked.State, parked.Owner, parked.Token, parked.ClaimUntil = history.TaskParked, "", 0, time.Time{}
+	good := history.Claim{Key: held.Key, Token: held.Token}
+	stale := []history.Claim{
+		{Key: other.Key, Token: other.Token + 1},
+		{Key: other.Key, Token: other.Token - 1},
+		{Key: other.Key},
+		{Key: f.key(1, 2), Token: other.Token},
+		{Key: queued.Key},
+		{Key: parked.Key, Token: 4},
+		{Key: parked.Key},
+		{Key: f.key(77, 1), Token: 4},
+		{Key: newFlow(2).key(0, 1), Token: 4},
+	}
+	until := start.Add(time.Hour)
+	lost, err := s.Renew(t.Context(), append([]history.Claim{good}, stale...), until)
+	same(t, "lost", must(t, lost, err), stale)
+	held.ClaimUntil = until
+	same(t, "open", openTasks(t, s, f.id), []history.Task{held, other, queued, parked})
+	lost, err = s.Renew(t.Context(), nil, until)
+	same(t, "of none", must(t, lost, err), []history.Claim(nil))
+}
+
+// actions 5.4
+func staleClaims(t *testing.T, s Tasks) {
+	f, g := newFlow(1), newFlow(2)
+	withTasks(t, s, f, f.task(0, history.TaskStarted), f.task(1, history.TaskStarted))
+	withTasks(t, s, g, g.task(0, history.TaskStarted))
+	before := openTasks(t, s, f.id)
+	ends := func(f *flow, activity int64, claims ...history.Claim) history.Commit {
+		c := f.acting(history.TaskEnded{WorkflowID: f.id, RunID: f.run, ActivityID: activity})
+		c.Claims = claims
+		return c
+	}
+	good := history.Claim{Key: f.key(0, 1), Token: 4}
+	for _, stale := range []history.Claim{
+		{Key: f.key(0, 1), Token: 3}, {Key: f.key(0, 1), Token: 5}, {Key: f.key(0, 1)}, {Key: f.key(0, 2), Token: 4}, {Key: f.key(9, 1), Token: 4},
+	} {
+		wantCode(t, appendOne(t.Context(), s, ends(f, 0, stale)), domain.CodeSequenceConflict, "ClaimLost")
+		wantCode(t, appendOne(t.Context(), s, ends(f, 0, good, stale)), domain.CodeSequenceConflict, "ClaimLost")
+	}
+	same(t, "after the refusals", openTasks(t, s, f.id), before)
+	errs := s.Append(t.Context(), []history.Commit{ends(f, 0, history.Claim{Key: f.key(0, 1), Token: 3}), ends(g, 0, history.Claim{Key: g.key(0, 1), Token: 4})})
+	wantCode(t, errs[0], domain.CodeSequenceConflict, "ClaimLost")
+	if errs[1] != nil {
+		t.Errorf("the neighbour failed too: %v", errs[1])
+	}
+	// Whoever starts the task again has another token.
+	mustAppend(t, s, f.acting(history.TaskMoved{Key: f.key(0, 1), State: history.TaskStarted, Owner: "server-2", Token: 9, ClaimUntil: start}))
+	wantCode(t, appendOne(t.Context(), s, ends(f, 0, good)), domain.CodeSequenceConflict, "ClaimLost")
+	mustAppend(t, s, ends(f, 0, history.Claim{Key: f.key(0, 1), Token: 9}, history.Claim{Key: f.key(1, 1), Token: 4}))
+	same(t, "after the verdict", openTasks(t, s, f.id), before[1:])
+	wantCode(t, appendOne(t.Context(), s, ends(f, 0, history.Claim{Key: f.key(0, 1), Token: 9})), domain.CodeSequenceConflict, "ClaimLost")
 }
 
 // TimerStore runs the suite of ports.TimerStore.

@@ -23,6 +23,7 @@ func RunIndex(t *testing.T, open func(testing.TB) Runs) {
 		"a row comes back whole, and changes whole":      rowReturns,
 		"a chain is listed by generation":                chainOfRuns,
 		"a refused commit leaves the row as it was":      refusedRow,
+		"a workflow has no runs in another namespace":    foreignRuns,
 		"every filter selects, alone and with others":    filters,
 		"pages give every run once while others start":   stablePages,
 		"rows that started at one moment page by run id": tiedPages,
@@ -77,6 +78,20 @@ func chainOfRuns(t *testing.T, s Runs) { // engine 6
 	}
 	rows, err := s.Runs(t.Context(), f.id)
 	same(t, "chain", must(t, rows, err), want)
+}
+
+func foreignRuns(t *testing.T, s Runs) { // server 8
+	f := newFlow(1)
+	first := f.started()
+	mustAppend(t, s, first)
+	own, err := s.RunsIn(t.Context(), namespace, f.id)
+	same(t, "its own namespace", must(t, own, err), first.Rows)
+	for _, ns := range []domain.Namespace{"other", ""} {
+		foreign, err := s.RunsIn(t.Context(), ns, f.id)
+		same(t, "another namespace", must(t, foreign, err), []history.RunRow(nil))
+	}
+	missing, err := s.RunsIn(t.Context(), namespace, newFlow(2).id)
+	same(t, "a missing workflow", must(t, missing, err), []history.RunRow(nil))
 }
 
 func refusedRow(t *testing.T, s Runs) {

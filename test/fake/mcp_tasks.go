@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"aion/domain"
 	"aion/domain/task"
 	"aion/ports"
 )
@@ -38,12 +39,22 @@ func (s *Store) CountMCPTasks(ctx context.Context) (map[task.State]int, error) {
 	return call(ctx, s, "CountMCPTasks", func() (map[task.State]int, error) { return s.next.CountMCPTasks(ctx) })
 }
 
+// BeginAudit implements ports.AuditLog.
+func (s *Store) BeginAudit(ctx context.Context, chain string, first domain.AuditRecord) error {
+	return act(ctx, s, "BeginAudit", func() error { return s.next.BeginAudit(ctx, chain, first) })
+}
+
 // Audit implements ports.AuditLog.
-func (s *Store) Audit(ctx context.Context, r ports.AuditRecord) error {
+func (s *Store) Audit(ctx context.Context, r domain.AuditRecord) error {
 	return act(ctx, s, "Audit", func() error { return s.next.Audit(ctx, r) })
 }
 
 // AuditRecords implements ports.AuditLog.
-func (s *Store) AuditRecords(ctx context.Context, after int64, limit int) ([]ports.AuditRecord, error) {
-	return call(ctx, s, "AuditRecords", func() ([]ports.AuditRecord, error) { return s.next.AuditRecords(ctx, after, limit) })
+func (s *Store) AuditRecords(ctx context.Context, after int64, limit int) ([]domain.AuditRecord, error) {
+	return call(ctx, s, "AuditRecords", func() ([]domain.AuditRecord, error) { return s.next.AuditRecords(ctx, after, limit) })
+}
+
+// AuditHeads implements ports.AuditLog.
+func (s *Store) AuditHeads(ctx context.Context) ([]domain.AuditHead, error) {
+	return call(ctx, s, "AuditHeads", func() ([]domain.AuditHead, error) { return s.next.AuditHeads(ctx) })
 }

@@ -32,6 +32,6 @@ func (s *Store) ChangeNamespace(ctx context.Context, n ports.NamespaceRow) (port
 }
 
 // RemoveNamespace implements ports.NamespaceStore.
-func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace) error {
-	return act(ctx, s, "RemoveNamespace", func() error { return s.next.RemoveNamespace(ctx, name) })
+func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace, audit *domain.AuditRecord) error {
+	return act(ctx, s, "RemoveNamespace", func() error { return s.next.RemoveNamespace(ctx, name, audit) })
 }

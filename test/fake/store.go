@@ -17,6 +17,8 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.EventStore
 	ports.RunIndex
 	ports.TaskStore
+	ports.QueueStore
+	ports.QueueStore
 	ports.TimerStore
 	ports.OutboxStore
 	ports.TranscriptStore
@@ -205,6 +207,11 @@ func (s *Store) Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRo
 	return call(ctx, s, "Runs", func() ([]history.RunRow, error) { return s.next.Runs(ctx, id) })
 }
 
+// RunsIn implements ports.RunIndex.
+func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error) {
+	return call(ctx, s, "RunsIn", func() ([]history.RunRow, error) { return s.next.RunsIn(ctx, ns, id) })
+}
+
 // List implements ports.RunIndex.
 func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
 	return call(ctx, s, "List", func() ([]history.RunRow, error) { return s.next.List(ctx, filter, after, limit) })
@@ -242,6 +249,16 @@ func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task,
 // Park implements ports.TaskStore.
 func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
 	return act(ctx, s, "Park", func() error { return s.next.Park(ctx, keys) })
+}
+
+// Renew implements ports.TaskStore.
+func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Time) ([]history.Claim, error) {
+	return call(ctx, s, "Renew", func() ([]history.Claim, error) { return s.next.Renew(ctx, claims, until) })
+}
+
+// Depths implements ports.QueueStore.
+func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, error) {
+	return call(ctx, s, "Depths", func() ([]ports.QueueDepth, error) { return s.next.Depths(ctx, now) })
 }
 
 // NextDue implements ports.TaskStore.

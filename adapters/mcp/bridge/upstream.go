@@ -14,6 +14,7 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"aion/adapters/web/jsontext"
@@ -69,9 +70,18 @@ type request struct {
 // post sends a request and reads its answer. Notifications that come before it go to notify. The error is a refusal: the
 // server could not be asked, or did not answer as an MCP server does.
 func (u *upstream) post(ctx context.Context, r request, notify func([]byte)) (answer, error) {
+	a, gone, err := u.try(ctx, r, notify)
+	if gone { // between being found and being asked; what took its place is found now
+		a, _, err = u.try(ctx, r, notify)
+	}
+	return a, err
+}
+
+// try is one request; gone says that nobody listens where the server was found.
+func (u *upstream) try(ctx context.Context, r request, notify func([]byte)) (a answer, gone bool, err error) {
 	to, err := u.locate(ctx)
 	if err != nil {
-		return answer{}, err
+		return answer{}, false, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -80,24 +90,28 @@ func (u *upstream) post(ctx context.Context, r request, notify func([]byte)) (an
 	var sent atomic.Bool
 	req, err := u.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}), to, r)
 	if err != nil {
-		return answer{}, err
+		return answer{}, false, err
 	}
 	res, err := u.client.Do(req)
 	if err != nil {
-		return answer{}, u.noAnswer(ctx, to, sent.Load(), err)
+		nobody := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // the latter of a socket
+		return answer{}, nobody && !sent.Load(), u.noAnswer(ctx, to, sent.Load(), err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body := &heard{r: res.Body, quiet: quiet, patience: u.patience, left: maxAnswer}
 	a, text, err := read(res, body, notify)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return answer{}, strange(to, "gives an answer of more than 32 MiB")
+		err = strange(to, "gives an answer of more than 32 MiB")
 	case err != nil:
-		return answer{}, u.noAnswer(ctx, to, sent.Load(), err)
+		err = u.noAnswer(ctx, to, sent.Load(), err)
 	case a.empty():
-		return answer{}, refused(to, res, text)
+		err = refused(to, res, text)
 	}
-	return a, nil
+	if err != nil {
+		return answer{}, false, err
+	}
+	return a, false, nil
 }
 
 func (u *upstream) request(ctx context.Context, to Target, r request) (*http.Request, error) {

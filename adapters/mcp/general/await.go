@@ -63,7 +63,10 @@ func (w Awaited) Look(ctx context.Context, t task.Task) (tasks.Standing, error) 
 // callerOf is who made the task, with the grant that was checked then.
 func callerOf(t task.Task) access.Caller {
 	c := t.Caller
-	return access.Caller{Subject: c.Subject, Mode: c.Mode, Source: c.Source, Issuer: c.Issuer, Namespaces: []domain.Namespace{t.Namespace}}
+	return access.Caller{
+		Subject: c.Subject, Mode: c.Mode, Source: c.Source, Issuer: c.Issuer, Namespaces: []domain.Namespace{t.Namespace},
+		Via: access.Via{Surface: c.Surface, RequestID: c.RequestID, Remote: c.Remote},
+	}
 }
 
 // unsuccessful is the refusal for a run that did not complete; nil for one that did.

@@ -30,10 +30,11 @@ func names() []string {
 	}
 }
 
-// targets are the arguments that say what a changing tool is about.
-func targets() map[string]string {
-	return map[string]string{
-		"start_run": "workflow_type", "signal": "workflow_id", "cancel": "workflow_id", "save_document": "path", "deploy_document": "path",
+// changes are what the changing tools do, in the audit log, and the arguments that say to what.
+func changes() map[string][2]string {
+	return map[string][2]string{
+		"start_run": {"run.start", "workflow_type"}, "signal": {"run.signal", "workflow_id"}, "cancel": {"run.cancel", "workflow_id"},
+		"save_document": {"document.save", "path"}, "deploy_document": {"deploy.load", "path"},
 	}
 }
 
@@ -52,9 +53,9 @@ func Catalogue(version string, discoverTTL, listTTL time.Duration) (mcp.Catalogu
 		if err != nil {
 			return mcp.Catalogue{}, fmt.Errorf("descriptor of %s: %w", name, err)
 		}
-		tool := mcp.Tool{Descriptor: descriptor, Progress: name == "deploy_document", Target: targets()[name]}
+		tool := mcp.Tool{Descriptor: descriptor, Progress: name == "deploy_document", Action: changes()[name][0], Target: changes()[name][1]}
 		if name == "start_run" {
-			tool.Awaits = awaitCompletion
+			tool.Awaits, tool.Instead = awaitCompletion, "describe_run"
 		}
 		c.Tools = append(c.Tools, tool)
 	}
@@ -97,9 +98,5 @@ func (s *Service) Call(ctx context.Context, call mcp.Call) (mcp.Result, error) {
 	if err != nil {
 		return mcp.Result{}, err
 	}
-	result := mcp.Result{Value: answer}
-	if run, ok := answer.(started); ok {
-		result.Target = run.WorkflowID
-	}
-	return result, nil
+	return mcp.Result{Value: answer}, nil
 }
