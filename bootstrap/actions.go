@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 
+	"aion/adapters/metrics"
 	"aion/adapters/shell"
 	"aion/adapters/web"
 	"aion/application/actions"
+	"aion/application/transcripts"
+	"aion/ports"
 )
 
 // policy is what this server refuses to run, for those who deploy.
@@ -46,5 +49,19 @@ func (a *App) actionChecks() []web.Check {
 			}
 			return a.executor.Containment()
 		}},
+	}
+}
+
+// sources are where the metrics of actions look.
+func (a *App) sources(publisher *transcripts.Publisher, queues ports.QueueStore) metrics.Sources {
+	return metrics.Sources{
+		Running: a.dispatcher.Running, Queues: queues.Depths, Now: a.clock.Now,
+		Transcripts: func() metrics.Transcripts { return metrics.Transcripts(publisher.Counts()) },
+		Processes: func() metrics.Processes {
+			if a.executor == nil {
+				return metrics.Processes{}
+			}
+			return metrics.Processes(a.executor.Counts())
+		},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"aion/adapters/system"
 	"aion/adapters/workspace"
 	"aion/application/actions"
+	"aion/application/audit"
 	"aion/application/authoring"
 	"aion/application/deployments"
 	"aion/application/engine"
@@ -36,6 +37,7 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.EventStore
 	ports.RunIndex
 	ports.TaskStore
+	ports.QueueStore
 	ports.TimerStore
 	ports.OutboxStore
 	ports.TranscriptStore
@@ -66,8 +68,10 @@ type App struct {
 	couriers   *engine.Couriers
 	tasks      *tasks.Service
 	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
+	gate       *actions.Gate
+	live       live
 	registry   *metrics.Registry
-	audit      ports.AuditLog
+	trail      *audit.Trail
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -83,7 +87,7 @@ type Parts struct {
 
 // New opens the store and builds the rest; nothing runs until Start.
 func New(ctx context.Context, c Config, parts Parts) (*App, error) {
-	a := &App{Config: c, log: parts.Log, clock: system.Clock{}, ids: system.IDs{}}
+	a := &App{Config: c, log: parts.Log, clock: system.Clock{}, ids: system.IDs{}, registry: metrics.New()}
 	if a.log == nil {
 		a.log = logger(c, os.Stderr, slog.LevelDebug)
 	}
@@ -106,7 +110,7 @@ func (a *App) openStore(ctx context.Context) (store, error) {
 	}
 	st, err := gormstore.Open(ctx, gormstore.Options{
 		Path: a.Config.StorePath, Clock: a.clock, Readers: a.Config.StoreReaders,
-		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync,
+		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync, UnsafeNetworkFS: a.Config.StoreUnsafeNetworkFS, Audited: a.registry.Audited,
 	})
 	if err != nil {
 		return nil, err
@@ -133,10 +137,15 @@ func (a *App) build(st store, parts Parts) error {
 	}
 	catalogue := deployments.New(deployments.Deps{Store: st, Index: st, Clock: a.clock})
 	bodies := actions.Bodies(c.ActionsDeclaredBodies)
-	gate := actions.NewGate(bodies, actions.Limits{InFlight: c.LimitMaxInFlight})
+	a.Namespaces = namespaces.New(namespaces.Deps{
+		Store: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault), Closed: c.NamespaceAutoCreate == "closed",
+		Bounded: func() { a.gate.Widened() },
+	})
+	gate := actions.NewGate(bodies, a.limits(c))
+	a.gate = gate
 	a.engine = engine.New(engine.Deps{
 		Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
-		Owner: instance, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
+		Owner: instance, ClaimTTL: c.ActionsClaimTTL, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
 	})
 	reader := engine.NewReader(a.engine, st)
 	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
@@ -144,14 +153,10 @@ func (a *App) build(st store, parts Parts) error {
 	a.openBodies = func() { a.bodies.Install(catalogue, st) }
 	a.dispatcher = actions.New(actions.Deps{
 		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
-		Clock: a.clock, IDs: a.ids, Logger: a.log, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
+		Clock: a.clock, IDs: a.ids, Logger: a.log, Meter: a.registry, ClaimTTL: c.ActionsClaimTTL, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
 	})
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
-	a.Namespaces = namespaces.New(namespaces.Deps{
-		Store: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault),
-		Closed: c.NamespaceAutoCreate == "closed",
-	})
 	a.Runs = runs.New(runs.Deps{
 		Namespaces: a.Namespaces, Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
 		IDs: a.ids, Limits: runs.Limits{
@@ -162,13 +167,21 @@ func (a *App) build(st store, parts Parts) error {
 			return bodies.Serves(k.Plan.Action(queue, name))
 		},
 	})
-	a.tasks, a.registry, a.audit = a.newTasks(st), metrics.New(), st
+	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: instance, Clock: a.clock, Logger: a.log})
 	a.registry.WatchTasks(st.CountMCPTasks)
+	a.registry.WatchActions(a.sources(publisher, st))
 	a.Authoring = authoring.New(documents, catalogue, a.clock, a.ids)
+	a.Authoring.SetAudit(a.trail.Record)
 	a.Authoring.SetPolicy(a.policy(bodies).Warnings)
 	a.Transcripts = transcripts.New(st, st, reader, watch, a.clock)
 	a.Transcripts.Attach(publisher)
+	a.Transcripts.Consult(a.Namespaces)
 	return nil
+}
+
+// limits of the attempts that run; what namespaces have of their own is asked of their register.
+func (a *App) limits(c Config) actions.Limits {
+	return actions.Limits{InFlight: c.LimitMaxInFlight, PerNamespace: c.NamespaceMaxInFlight, Own: a.Namespaces.InFlight}
 }
 
 func bounds(c Config) transcripts.Bounds {
@@ -189,7 +202,7 @@ func (a *App) newExecutor(instance string) (*shell.Executor, error) {
 		Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
 		AllowedPrograms: c.ActionsAllowedPrograms, ProgramDirs: c.ActionsProgramDirs, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
 		MaxStdout: int(c.ActionsMaxStdout), MaxStderr: int(c.ActionsMaxStderr), IdleSupervisors: c.ActionsIdleSupervisors,
-		OpenFiles: c.ActionsOpenFiles, Logger: a.log, Containment: c.ActionsContainment, RunAs: c.ActionsRunAs,
+		OpenFiles: c.ActionsOpenFiles, Logger: a.log, Spawned: a.registry.Spawned, Containment: c.ActionsContainment, RunAs: c.ActionsRunAs,
 		Limits: shell.Limits{Processes: c.ActionsProcesses, MemoryBytes: c.ActionsMemoryBytes, CPUSeconds: c.ActionsCPUSeconds},
 		Env:    c.ActionsEnv, LookupEnv: os.LookupEnv,
 	})
@@ -198,6 +211,9 @@ func (a *App) newExecutor(instance string) (*shell.Executor, error) {
 // Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
 // is recorded as lost, and only then new work begins.
 func (a *App) Start(ctx context.Context) error {
+	if err := a.trail.Begin(ctx); err != nil {
+		return err
+	}
 	if err := a.Namespaces.Prepare(ctx); err != nil {
 		return err
 	}
@@ -213,12 +229,14 @@ func (a *App) Start(ctx context.Context) error {
 		a.begin(ctx, "executor", a.executor.Run)
 	}
 	a.openBodies()
+	a.begin(ctx, "audit", a.trail.Run)
 	a.begin(ctx, "engine", a.engine.Run)
 	lost, err := a.dispatcher.Recover(ctx)
 	if err != nil {
 		return errors.Join(err, a.halt())
 	}
 	a.Lost = lost
+	a.begin(ctx, "claims", a.dispatcher.KeepClaims) // to the end of the last attempt
 	a.begin(ctx, "dispatcher", a.dispatcher.Run)
 	a.begin(ctx, "timers", a.wheel.Run)
 	a.begin(ctx, "couriers", a.couriers.Run)
@@ -257,10 +275,14 @@ func (a *App) halt() error {
 func (a *App) Close(ctx context.Context, grace time.Duration) error {
 	var errs []error
 	a.Authoring.Drain()
-	if len(a.stops) > 0 {
+	started := len(a.stops) > 0
+	if started {
 		errs = append(errs, a.dispatcher.Drain(ctx, grace))
 	}
 	errs = append(errs, a.halt())
+	if started {
+		a.trail.End(ctx)
+	}
 	if a.executor != nil {
 		errs = append(errs, a.executor.Close())
 	}

@@ -2,17 +2,21 @@ package bootstrap
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"aion/adapters/auth"
+	"aion/adapters/web"
 	"aion/domain"
 )
 
@@ -26,16 +30,22 @@ func crossChecks(c Config) []string {
 	checkServer(c, add)
 	checkToken(c, add)
 	checkIssuer(c, add)
-	for _, origin := range c.MCPAllowedOrigins {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil || strings.Contains(origin, "*") {
-			add("mcp.allowed_origins", fmt.Sprintf("%q is not scheme://host[:port]", origin))
-		}
+	if _, err := web.NewOrigins("mcp.allowed_origins", c.MCPAllowedOrigins); err != nil {
+		add("mcp.allowed_origins", refusalText("mcp.allowed_origins", err))
 	}
 	for _, program := range c.ActionsAllowedPrograms {
 		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
 			add("actions.allowed_programs", fmt.Sprintf("%q is a relative path; write a name or an absolute path", program))
 		}
+	}
+	if least := c.ActionsKillGrace + c.ActionsKillWait + 20*time.Second; c.ActionsClaimTTL < least {
+		add("actions.claim_ttl", fmt.Sprintf("must be at least actions.kill_grace + actions.kill_wait + 20s (%s); got %s", least, c.ActionsClaimTTL))
+	}
+	if c.LimitPayloadBytes > c.MCPMaxBodyBytes {
+		add("limits.payload_bytes", fmt.Sprintf("must be at most mcp.max_body_bytes (%d), which bounds the request that carries it; got %d", c.MCPMaxBodyBytes, c.LimitPayloadBytes))
+	}
+	if c.StoreBackend == "sqlite" && c.StorePath == "" {
+		add("store.path", "must name a file; got an empty value")
 	}
 	if _, err := domain.ParseNamespace(c.NamespaceDefault); err != nil {
 		add("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
@@ -43,22 +53,26 @@ func crossChecks(c Config) []string {
 	return findings
 }
 
-func checkServer(c Config, add report) {
-	if c.ServerListen != "" {
-		host, port, err := net.SplitHostPort(c.ServerListen)
-		n, portErr := strconv.Atoi(port)
-		switch {
-		case err != nil || portErr != nil || n < 0 || n > 65535:
-			add("server.listen", fmt.Sprintf("%q is not host:port; write 127.0.0.1:8080", c.ServerListen))
-		case !loopback(host) && c.AuthMode == modeOff && !c.AuthAllowInsecure:
-			add("server.listen", fmt.Sprintf("%s is reachable from other machines and auth.mode is off. Set auth.mode to token or jwks, "+
-				"listen on 127.0.0.1, or set auth.allow_insecure: true if that is meant.", c.ServerListen))
-		}
+// refusalText is the message of a refusal without the key, which the place of the value has named.
+func refusalText(key string, err error) string {
+	var refusal *domain.Error
+	if !errors.As(err, &refusal) {
+		return err.Error()
 	}
-	for _, host := range c.ServerAllowedHosts {
-		if strings.ContainsAny(host, "/:*") {
-			add("server.allowed_hosts", fmt.Sprintf("%q is not a plain host name", host))
-		}
+	return strings.TrimPrefix(refusal.Message, key+": ")
+}
+
+func checkServer(c Config, add report) {
+	host, ok := listenHost(c.ServerListen)
+	switch {
+	case !ok:
+		add("server.listen", fmt.Sprintf("%q is not host:port; write 127.0.0.1:8080", c.ServerListen))
+	case !loopback(host) && c.AuthMode == modeOff && !c.AuthAllowInsecure:
+		add("server.listen", fmt.Sprintf("%s is reachable from other machines and auth.mode is off. Set auth.mode to token or jwks, "+
+			"listen on 127.0.0.1, or set auth.allow_insecure: true if that is meant.", c.ServerListen))
+	}
+	if _, err := web.NewHosts("", c.ServerAllowedHosts); err != nil {
+		add("server.allowed_hosts", refusalText("server.allowed_hosts", err))
 	}
 	if c.ServerPublicURL == "" {
 		if c.AuthMode == modeJWKS {
@@ -73,6 +87,22 @@ func checkServer(c Config, add report) {
 	case u.Path != "" || u.RawQuery != "" || u.ForceQuery:
 		add("server.public_url", fmt.Sprintf("must end with the host or the port, without path, query or trailing slash; got %q", c.ServerPublicURL))
 	}
+}
+
+// hostShape is a host name; one of digits and dots alone is meant for an address.
+var hostShape = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?\.)*[A-Za-z][A-Za-z0-9_-]*$`)
+
+// listenHost is the host of an address to listen on; empty: every address of the machine.
+func listenHost(listen string) (host string, ok bool) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", false
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", false
+	}
+	_, notIP := netip.ParseAddr(host)
+	return host, host == "" || notIP == nil || hostShape.MatchString(host)
 }
 
 // The auth modes.

@@ -36,7 +36,7 @@ type link struct {
 
 // MCP implements cli.Backend.
 func (b *backend) MCP(o cli.Open) (*cli.MCP, error) {
-	c, err := b.load(o)
+	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File, client: true})
 	if err != nil {
 		return nil, err
 	}

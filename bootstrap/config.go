@@ -26,10 +26,11 @@ type Config struct {
 	AuthJWKSCAFile     string
 	AuthRequiredScopes []string
 
-	StoreBackend       string
-	StorePath          string
-	StoreReaders       int
-	StoreUnsafeNoFsync bool
+	StoreBackend         string
+	StorePath            string
+	StoreReaders         int
+	StoreUnsafeNoFsync   bool
+	StoreUnsafeNetworkFS bool
 
 	EngineWorkers      int
 	EngineCacheRuns    int
@@ -43,9 +44,10 @@ type Config struct {
 	LimitPendingSignals       int
 	LimitIdempotencyRetention time.Duration
 
-	NamespaceDefault    string
-	NamespaceMode       string
-	NamespaceAutoCreate string
+	NamespaceDefault     string
+	NamespaceMode        string
+	NamespaceAutoCreate  string
+	NamespaceMaxInFlight int
 
 	WorkspaceDir string
 
@@ -55,6 +57,7 @@ type Config struct {
 	ActionsProgramDirs     []string
 	ActionsKillGrace       time.Duration
 	ActionsKillWait        time.Duration
+	ActionsClaimTTL        time.Duration
 	ActionsMaxStdout       int64
 	ActionsMaxStderr       int64
 	ActionsIdleSupervisors int
@@ -117,6 +120,7 @@ const (
 type key struct {
 	name    string
 	alias   string // short flag name of `aion server`; empty: none
+	reload  bool   // a running server takes a new value over (App.Reload)
 	kind    string
 	def     string // as a file would spell it; `<home>` stands for AION_HOME
 	doc     string
@@ -131,22 +135,23 @@ func keys() []key {
 	return []key{
 		{name: "server.listen", alias: "listen", kind: kindText, def: "127.0.0.1:8080", doc: "host:port of the one listener; port 0 takes a free one and prints it", field: func(c *Config) any { return &c.ServerListen }},
 		{name: "server.public_url", kind: kindText, doc: "how clients reach the server, scheme://host[:port]; mode jwks needs it", field: func(c *Config) any { return &c.ServerPublicURL }},
-		{name: "server.allowed_hosts", kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
+		{name: "server.allowed_hosts", reload: true, kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
 		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is: off (every request is the operator), token (one shared secret) or jwks (signed tokens)", choices: []string{"off", "token", "jwks"}, field: func(c *Config) any { return &c.AuthMode }},
 		{name: "auth.allow_insecure", kind: kindBool, def: "false", doc: "allow auth.mode off on an address that other machines reach", field: func(c *Config) any { return &c.AuthAllowInsecure }},
-		{name: "auth.token", kind: kindSecret, doc: "the shared secret of mode token, at least 16 characters", field: func(c *Config) any { return &c.AuthToken }},
-		{name: "auth.token_file", kind: kindPath, doc: "a private file that holds auth.token instead", field: func(c *Config) any { return &c.AuthTokenFile }},
-		{name: "auth.issuer", kind: kindText, doc: "who signs the tokens of mode jwks: their iss, byte for byte", field: func(c *Config) any { return &c.AuthIssuer }},
-		{name: "auth.jwks_url", kind: kindText, doc: "where the issuer publishes its keys", field: func(c *Config) any { return &c.AuthJWKSURL }},
-		{name: "auth.audience", kind: kindText, doc: "what aud of a token must contain; empty: <public_url>/mcp", field: func(c *Config) any { return &c.AuthAudience }},
-		{name: "auth.jwks_refresh", kind: kindDuration, def: "5m", min: int64(30 * time.Second), doc: "how often the keys are fetched; a key that the issuer removed is refused after at most this time", field: func(c *Config) any { return &c.AuthJWKSRefresh }},
-		{name: "auth.jwks_max_age", kind: kindDuration, def: "24h", min: int64(30 * time.Second), doc: "how long the last keys serve while they cannot be fetched", field: func(c *Config) any { return &c.AuthJWKSMaxAge }},
-		{name: "auth.jwks_ca_file", kind: kindPath, doc: "PEM certificates that are trusted for auth.jwks_url besides the system's", field: func(c *Config) any { return &c.AuthJWKSCAFile }},
-		{name: "auth.required_scopes", kind: kindList, doc: "scopes that every token of mode jwks needs", field: func(c *Config) any { return &c.AuthRequiredScopes }},
+		{name: "auth.token", reload: true, kind: kindSecret, doc: "the shared secret of mode token, at least 16 characters", field: func(c *Config) any { return &c.AuthToken }},
+		{name: "auth.token_file", reload: true, kind: kindPath, doc: "a private file that holds auth.token instead", field: func(c *Config) any { return &c.AuthTokenFile }},
+		{name: "auth.issuer", reload: true, kind: kindText, doc: "who signs the tokens of mode jwks: their iss, byte for byte", field: func(c *Config) any { return &c.AuthIssuer }},
+		{name: "auth.jwks_url", reload: true, kind: kindText, doc: "where the issuer publishes its keys", field: func(c *Config) any { return &c.AuthJWKSURL }},
+		{name: "auth.audience", reload: true, kind: kindText, doc: "what aud of a token must contain; empty: <public_url>/mcp", field: func(c *Config) any { return &c.AuthAudience }},
+		{name: "auth.jwks_refresh", reload: true, kind: kindDuration, def: "5m", min: int64(30 * time.Second), doc: "how often the keys are fetched; a key that the issuer removed is refused after at most this time", field: func(c *Config) any { return &c.AuthJWKSRefresh }},
+		{name: "auth.jwks_max_age", reload: true, kind: kindDuration, def: "24h", min: int64(30 * time.Second), doc: "how long the last keys serve while they cannot be fetched", field: func(c *Config) any { return &c.AuthJWKSMaxAge }},
+		{name: "auth.jwks_ca_file", reload: true, kind: kindPath, doc: "PEM certificates that are trusted for auth.jwks_url besides the system's", field: func(c *Config) any { return &c.AuthJWKSCAFile }},
+		{name: "auth.required_scopes", reload: true, kind: kindList, doc: "scopes that every token of mode jwks needs", field: func(c *Config) any { return &c.AuthRequiredScopes }},
 		{name: "store.backend", kind: kindText, def: "sqlite", doc: "sqlite, or memory (forgets everything at exit)", choices: []string{"sqlite", "memory"}, field: func(c *Config) any { return &c.StoreBackend }},
 		{name: "store.path", alias: "store", kind: kindPath, def: "<home>/aion.db", doc: "the SQLite file; its directory must be private", field: func(c *Config) any { return &c.StorePath }},
 		{name: "store.sqlite.readers", kind: kindInt, def: "4", min: 1, max: 64, doc: "reading connections", field: func(c *Config) any { return &c.StoreReaders }},
 		{name: "store.unsafe_no_fsync", kind: kindBool, def: "false", doc: "do not wait for the disk: a power cut may lose acknowledged work", field: func(c *Config) any { return &c.StoreUnsafeNoFsync }},
+		{name: "store.unsafe_network_fs", kind: kindBool, def: "false", doc: "accept a store on a network file system, whose locks and fsync cannot be relied on", field: func(c *Config) any { return &c.StoreUnsafeNetworkFS }},
 		{name: "engine.workers", kind: kindInt, def: "0", doc: "goroutines that advance runs; 0: two per processor", field: func(c *Config) any { return &c.EngineWorkers }},
 		{name: "engine.cache_runs", kind: kindInt, def: "10000", min: 1, doc: "run states kept in memory; others are folded again on demand", field: func(c *Config) any { return &c.EngineCacheRuns }},
 		{name: "engine.query_timeout", kind: kindDuration, def: "10s", min: 1, max: int64(30 * time.Second), doc: "bound of one query", field: func(c *Config) any { return &c.EngineQueryTimeout }},
@@ -154,12 +159,13 @@ func keys() []key {
 		{name: "engine.lost_attempts", kind: kindInt, def: "5", min: 1, doc: "lost attempts in a row before an activity fails", field: func(c *Config) any { return &c.EngineLostAttempts }},
 		{name: "engine.history_limit", kind: kindInt, def: "10000", min: 20, doc: "events of one run before it goes on as a new generation", field: func(c *Config) any { return &c.EngineHistoryLimit }},
 		{name: "limits.payload_bytes", kind: kindSize, def: "2MiB", min: 1 << 10, doc: "one JSON value: input, result, signal payload", field: func(c *Config) any { return &c.LimitPayloadBytes }},
-		{name: "limits.max_in_flight_activities", kind: kindInt, def: "256", min: 1, doc: "attempts that run at the same time on this server", field: func(c *Config) any { return &c.LimitMaxInFlight }},
+		{name: "limits.max_in_flight_activities", reload: true, kind: kindInt, def: "256", min: 1, doc: "attempts that run at the same time on this server", field: func(c *Config) any { return &c.LimitMaxInFlight }},
 		{name: "limits.pending_signals", kind: kindInt, def: "100000", min: 1, doc: "signals that one run may hold unconsumed", field: func(c *Config) any { return &c.LimitPendingSignals }},
 		{name: "limits.idempotency_retention", kind: kindDuration, def: "24h", min: int64(time.Minute), doc: "how long an idempotency key is remembered", field: func(c *Config) any { return &c.LimitIdempotencyRetention }},
 		{name: "namespaces.default", kind: kindText, def: "default", doc: "the namespace of commands that name none", field: func(c *Config) any { return &c.NamespaceDefault }},
 		{name: "namespaces.mode", kind: kindText, def: "shared", doc: "shared, or single: everyone has exactly namespaces.default", choices: []string{"shared", "single"}, field: func(c *Config) any { return &c.NamespaceMode }},
 		{name: "namespaces.auto_create", kind: kindText, def: "open", doc: "open: the first start in a namespace creates it; closed: it must exist", choices: []string{"open", "closed"}, field: func(c *Config) any { return &c.NamespaceAutoCreate }},
+		{name: "namespaces.max_in_flight_activities", reload: true, kind: kindInt, def: "1024", min: 1, doc: "attempts of one namespace that run at the same time, when it has no bound of its own", field: func(c *Config) any { return &c.NamespaceMaxInFlight }},
 		{name: "authoring.workspace_dir", kind: kindPath, def: "<home>/authoring", doc: "where saved documents live; empty: documents are not configured", field: func(c *Config) any { return &c.WorkspaceDir }},
 		{name: "actions.declared_bodies", kind: kindText, def: "on", doc: "on: this server runs the commands that documents declare; off: it refuses to; delegate: it leaves them to the workers of their queues", choices: []string{"on", "off", "delegate"}, field: func(c *Config) any { return &c.ActionsDeclaredBodies }},
 		{name: "actions.workspace_root", kind: kindText, def: "<home>/clones", doc: "what {workspace_root} stands for in command text", field: func(c *Config) any { return &c.ActionsWorkspaceRoot }},
@@ -167,6 +173,7 @@ func keys() []key {
 		{name: "actions.program_dirs", kind: kindList, doc: "directories in which allowed names must resolve; empty: PATH", field: func(c *Config) any { return &c.ActionsProgramDirs }},
 		{name: "actions.kill_grace", kind: kindDuration, def: "2s", min: 1, doc: "time between TERM and KILL", field: func(c *Config) any { return &c.ActionsKillGrace }},
 		{name: "actions.kill_wait", kind: kindDuration, def: "5s", min: 1, doc: "time after the first KILL until a survivor is an error", field: func(c *Config) any { return &c.ActionsKillWait }},
+		{name: "actions.claim_ttl", kind: kindDuration, def: "60s", min: 1, doc: "how long this server's claim on a running command holds when it cannot be renewed; at least kill_grace + kill_wait + 20s", field: func(c *Config) any { return &c.ActionsClaimTTL }},
 		{name: "actions.max_stdout_bytes", kind: kindSize, def: "1MiB", min: 1, max: 16 << 20, doc: "standard output kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStdout }},
 		{name: "actions.max_stderr_bytes", kind: kindSize, def: "256KiB", min: 1, max: 16 << 20, doc: "standard error kept of one attempt", field: func(c *Config) any { return &c.ActionsMaxStderr }},
 		{name: "actions.idle_supervisors", kind: kindInt, def: "2", min: 1, doc: "command supervisors kept ready", field: func(c *Config) any { return &c.ActionsIdleSupervisors }},
@@ -186,7 +193,7 @@ func keys() []key {
 		{name: "transcript.max_events_per_attempt", kind: kindInt, def: "200000", min: 1, doc: "lines stored of one attempt", field: func(c *Config) any { return &c.TranscriptMaxEvents }},
 		{name: "transcript.max_bytes_per_attempt", kind: kindSize, def: "64MiB", min: 1 << 16, doc: "bytes stored of one attempt", field: func(c *Config) any { return &c.TranscriptMaxBytes }},
 		{name: "mcp.enabled", kind: kindBool, def: "true", doc: "serve /mcp", field: func(c *Config) any { return &c.MCPEnabled }},
-		{name: "mcp.allowed_origins", kind: kindList, doc: "browser origins that may call /mcp, scheme://host[:port]", field: func(c *Config) any { return &c.MCPAllowedOrigins }},
+		{name: "mcp.allowed_origins", reload: true, kind: kindList, doc: "browser origins that may call /mcp, scheme://host[:port]", field: func(c *Config) any { return &c.MCPAllowedOrigins }},
 		{name: "mcp.max_body_bytes", kind: kindSize, def: "4MiB", min: 1, doc: "one request", field: func(c *Config) any { return &c.MCPMaxBodyBytes }},
 		{name: "mcp.max_result_bytes", kind: kindSize, def: "256KiB", min: 1, doc: "one structured result", field: func(c *Config) any { return &c.MCPMaxResultBytes }},
 		{name: "mcp.discover_ttl_ms", kind: kindInt, def: "3600000", min: 1, doc: "how long clients may keep server/discover, in milliseconds", field: func(c *Config) any { return &c.MCPDiscoverTTLMS }},
@@ -195,9 +202,9 @@ func keys() []key {
 		{name: "mcp.task_poll_interval_ms", kind: kindInt, def: "1000", min: 1, doc: "how often clients are told to ask for a task, in milliseconds", field: func(c *Config) any { return &c.MCPTaskPollIntervalMS }},
 		{name: "mcp.max_working_tasks", kind: kindInt, def: "1000", min: 1, doc: "working tasks of one caller", field: func(c *Config) any { return &c.MCPMaxWorkingTasks }},
 		{name: "mcp.call_timeout", kind: kindDuration, def: "30s", min: 1, max: int64(10 * time.Minute), doc: "bound of one tool call", field: func(c *Config) any { return &c.MCPCallTimeout }},
-		{name: "mcp.rate_per_second", kind: kindInt, def: "1000", doc: "tool calls per second and caller, not in auth.mode off; 0: no limit", field: func(c *Config) any { return &c.MCPRatePerSecond }},
-		{name: "mcp.rate_burst", kind: kindInt, def: "2000", min: 1, doc: "tool calls that a caller may make at once", field: func(c *Config) any { return &c.MCPRateBurst }},
-		{name: "log.level", alias: "log-level", kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
+		{name: "mcp.rate_per_second", reload: true, kind: kindInt, def: "1000", doc: "tool calls per second and caller, not in auth.mode off; 0: no limit", field: func(c *Config) any { return &c.MCPRatePerSecond }},
+		{name: "mcp.rate_burst", reload: true, kind: kindInt, def: "2000", min: 1, doc: "tool calls that a caller may make at once", field: func(c *Config) any { return &c.MCPRateBurst }},
+		{name: "log.level", alias: "log-level", reload: true, kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
 		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "what running commands get after TERM before they are parked", field: func(c *Config) any { return &c.DrainTimeout }},
 	}

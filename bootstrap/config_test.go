@@ -98,8 +98,10 @@ func TestValuesOfAWrongKindAreRefusedWithTheirPlace(t *testing.T) {
 		"AION_AUTH_MODE=ldap":            "must be one of off",
 		"AION_ENGINE_LOST_ATTEMPTS=0":    "must be at least 1",
 		"AION_SERVER_LISTEN=0.0.0.0:80":  "0.0.0.0:80 is reachable from other machines and auth.mode is off",
+		"AION_ACTIONS_CLAIM_TTL=26s":     "actions.claim_ttl: must be at least actions.kill_grace + actions.kill_wait + 20s (27s); got 26s",
+		"AION_ACTIONS_KILL_GRACE=40s":    "actions.claim_ttl: must be at least actions.kill_grace + actions.kill_wait + 20s (1m5s); got 1m0s",
 		"AION_SERVER_LISTEN=nowhere":     "is not host:port",
-		"AION_MCP_ALLOWED_ORIGINS=*":     "is not scheme://host[:port]",
+		"AION_MCP_ALLOWED_ORIGINS=*":     "is not an origin",
 		"AION_NAMESPACES_DEFAULT=Ünique": "is no namespace name",
 	} {
 		t.Run(value, func(t *testing.T) {

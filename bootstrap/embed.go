@@ -3,10 +3,7 @@ package bootstrap
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,10 +21,8 @@ type embedded struct {
 }
 
 const (
-	socketName  = "engine.sock"
 	takeOver    = 10 * time.Second // what another process gets to say where it serves
 	lookAgain   = 50 * time.Millisecond
-	maxSocket   = 100             // bytes of a socket's path, on every system
 	socketGrace = 2 * time.Second // clients wait about 5 s for the end of a process
 )
 
@@ -63,54 +58,25 @@ func isType(err error, kind string) bool {
 }
 
 // own opens the store, and serves it.
-func (e *embedded) own(ctx context.Context) (err error) {
+func (e *embedded) own(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx) // the engine outlives the call that began it
-	c := e.c
-	socket := filepath.Join(c.Home, "run", socketName)
-	if len(socket) > maxSocket {
-		return configRefusal("the socket %s would have too long a path; use a shorter AION_HOME, or `aion server`", socket)
+	if e.c.StoreBackend != "sqlite" {
+		return configRefusal("--embedded needs store.backend sqlite; got %s", e.c.StoreBackend)
 	}
-	if c.StoreBackend != "sqlite" {
-		return configRefusal("--embedded needs store.backend sqlite; got %s", c.StoreBackend)
+	c, err := onSocket(e.c)
+	if err != nil {
+		return err
 	}
-	c.ServerListen, c.AuthMode, c.MCPEnabled = "unix:"+socket, "off", true // the mode of the socket's file is the credential
 	app, err := New(ctx, c, Parts{Log: e.log})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, app.Close(ctx, 0))
-		}
-	}()
-	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
-		return homeUnwritable(c.Home, err)
-	}
-	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an owner that was killed: the lock is ours
-		return homeUnwritable(c.Home, err)
-	}
-	host, err := app.Host() //nolint:contextcheck // a request brings its own context
+	end, err := app.startOnSocket(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, app.Close(ctx, 0))
 	}
-	if _, err := host.Listen(ctx); err != nil {
-		return cannotListen(c.ServerListen, err)
-	}
-	if err := app.sqlite.SetAddress(c.ServerListen); err != nil {
-		return err
-	}
-	if err := app.Start(ctx); err != nil {
-		return err
-	}
-	serving, end := context.WithCancel(ctx)
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		if err := host.Run(serving); err != nil {
-			e.log.Error("the embedded server ended", "error", err)
-		}
-	})
 	kill := e.killSwitch(app)
-	e.stop = func(ctx context.Context) error { defer kill(); end(); wait.Wait(); return app.Close(ctx, socketGrace) }
+	e.stop = func(ctx context.Context) error { defer kill(); end(); return app.Close(ctx, socketGrace) }
 	e.log.Info("serving the local store", "url", c.ServerListen)
 	return nil
 }

@@ -20,6 +20,17 @@ func KeyNames() []string {
 	return names
 }
 
+// ReloadedKeys lists the keys that a running server takes over.
+func ReloadedKeys() []string {
+	var names []string
+	for _, k := range keys() {
+		if k.reload {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 // Load reads a configuration as a process would.
 func Load(args, environ []string, home, file string) (Config, error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -32,3 +43,6 @@ func Load(args, environ []string, home, file string) (Config, error) {
 
 // MakeHome creates AION_HOME.
 var MakeHome = makeHome
+
+// Listening tells where a server answers.
+var Listening = listening

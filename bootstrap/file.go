@@ -13,7 +13,7 @@ import (
 func configFile() string {
 	var b strings.Builder
 	b.WriteString("# Configuration of aion. Every key is shown with its default; values are taken flag > environment > this file > default.\n" +
-		"# The environment name of a key is AION_ and its path in upper case, dots as _: AION_SERVER_LISTEN.\n")
+		"# The environment name of a key is AION_ and its path in upper case, dots as _: AION_SERVER_LISTEN. At SIGHUP a server takes the keys marked R over.\n")
 	var open []string
 	for _, k := range keys() {
 		parts := strings.Split(k.name, ".")
@@ -30,9 +30,17 @@ func configFile() string {
 		}
 		open = groups
 		setting := fmt.Sprintf("%s%s: %s", strings.Repeat("  ", len(groups)), parts[len(parts)-1], k.spelled())
-		fmt.Fprintf(&b, "# %-40s # %s: %s\n", setting, k.kind, k.comment())
+		fmt.Fprintf(&b, "# %-40s # %s: %s\n", setting, k.marked(), k.comment())
 	}
 	return b.String()
+}
+
+// marked is the kind, with a mark when a running server takes a change over.
+func (k key) marked() string {
+	if k.reload {
+		return "R, " + k.kind
+	}
+	return k.kind
 }
 
 func (k key) comment() string {

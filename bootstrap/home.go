@@ -11,9 +11,9 @@ import (
 
 // resolveHome finds AION_HOME: --home, the variable, else ~/.aion.
 func resolveHome(flag string, env map[string]string) (string, error) {
-	home := flag
+	home, from := flag, "--home"
 	if home == "" {
-		home = env["AION_HOME"]
+		home, from = env["AION_HOME"], "AION_HOME"
 	}
 	if home == "" {
 		user := env["HOME"]
@@ -24,9 +24,17 @@ func resolveHome(flag string, env map[string]string) (string, error) {
 	}
 	home = expandHome(home)
 	if !filepath.IsAbs(home) {
-		return "", configRefusal("AION_HOME %s is not an absolute path", home)
+		return "", configRefusal(`%s %s is not an absolute path; for a place below this folder write "$PWD/%s"`, from, home, filepath.Clean(home))
 	}
-	return filepath.Clean(home), nil
+	home = filepath.Clean(home)
+	if info, err := os.Stat(home); err == nil && !info.IsDir() {
+		return "", homeNoDirectory(home)
+	}
+	return home, nil
+}
+
+func homeNoDirectory(home string) error {
+	return configRefusal("AION_HOME %s is not a directory; name one, or a place where one can be made", home)
 }
 
 // makeHome creates AION_HOME with mode 0700, and refuses one that others can reach: it holds the store and its secrets.
@@ -45,7 +53,7 @@ func makeHome(home string) error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return configRefusal("AION_HOME %s is a link; name the directory itself", home)
 	case !info.IsDir():
-		return configRefusal("AION_HOME %s is not a directory", home)
+		return homeNoDirectory(home)
 	case info.Mode().Perm()&0o077 != 0:
 		return configRefusal("AION_HOME %s has mode %04o and must be private: chmod 700 %s", home, info.Mode().Perm(), home)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ type source struct {
 	environ []string
 	home    string // --home; empty: AION_HOME or ~/.aion
 	file    string // --config; empty: AION_CONFIG, ./aion.yaml, <home>/config.yaml
+	client  bool   // started by another program in a directory of its own: ./aion.yaml there is not for it
 }
 
 // load reads the configuration: flag over environment over file over default. All findings are reported at once, in one
@@ -152,15 +154,18 @@ func readFile(src source, env map[string]string, home string) (name string, text
 	if named == "" {
 		named = env["AION_CONFIG"]
 	}
-	candidates := []string{"aion.yaml", filepath.Join(home, "config.yaml")}
+	candidates := []string{filepath.Join(home, "config.yaml")}
+	if !src.client {
+		candidates = append([]string{"aion.yaml"}, candidates...)
+	}
 	if named != "" {
 		candidates = []string{named}
 	}
 	for _, name := range candidates {
-		text, err := os.ReadFile(name)
+		text, err := readAtMost(name, maxFile)
 		switch {
-		case err == nil && len(text) > 1<<20:
-			return "", nil, configRefusal("%s has %d bytes; a configuration file has at most 1 MiB", name, len(text))
+		case err == nil && len(text) > maxFile:
+			return "", nil, configRefusal("%s has more than %d bytes; a configuration file has at most 1 MiB", name, maxFile)
 		case err == nil:
 			return name, text, nil
 		case named == "" && errors.Is(err, fs.ErrNotExist):
@@ -170,6 +175,18 @@ func readFile(src source, env map[string]string, home string) (name string, text
 		}
 	}
 	return "", nil, nil
+}
+
+const maxFile = 1 << 20 // bytes of a configuration file
+
+// readAtMost reads a file, and one byte over the limit of a file that has more.
+func readAtMost(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // known variables of the command line that are no configuration keys.
@@ -194,13 +211,37 @@ func unknownVariables(env map[string]string) []string {
 			continue
 		}
 		text := name + " is set and is no configuration variable"
-		if near := diag.Closest(name, names); near != "" {
+		if near := nearVariables(name, names); near != "" {
 			text += "; did you mean " + near + "?"
 		}
 		warnings = append(warnings, text)
 	}
 	sort.Strings(warnings)
 	return warnings
+}
+
+// nearVariables is the variable whose name is written nearly like this one, else the few of its group: AION_SERVER_ADDR has
+// no neighbour, and means one of AION_SERVER_*.
+func nearVariables(name string, names []string) string {
+	if near := diag.Closest(name, names); near != "" {
+		return near
+	}
+	const few = 4
+	for cut := strings.LastIndexByte(name, '_'); cut > len("AION"); cut = strings.LastIndexByte(name[:cut], '_') {
+		var group []string
+		for _, other := range names {
+			if strings.HasPrefix(other, name[:cut+1]) {
+				group = append(group, other)
+			}
+		}
+		switch {
+		case len(group) > few:
+			return strings.Join(group[:few], ", ") + " or another " + name[:cut+1] + "…"
+		case len(group) > 0:
+			return strings.Join(group, " or ")
+		}
+	}
+	return ""
 }
 
 func configRefusal(format string, args ...any) error {

@@ -30,24 +30,34 @@ func Main() int {
 	if supervise.Active(os.Args) {
 		return supervise.Run()
 	}
-	interrupts, kill, stop := signals()
+	interrupts, heard, stop := signals()
 	defer stop()
+	b := &backend{environ: os.Environ(), signalled: heard}
 	return cli.Run(context.Background(), cli.Program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		NoColor:    os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
 		Build:      build(),
-		Backend:    &backend{environ: os.Environ(), kill: kill},
+		Backend:    b,
+		Audit:      b.audit,
 		Interrupts: interrupts,
 	}, os.Args[1:])
 }
 
-// signals delivers SIGINT and SIGTERM; kill is closed at the second one. Hang-ups are taken and dropped, so that a
+// signalled is what signals tell besides interrupts.
+type signalled struct {
+	kill   chan struct{} // closed at the second SIGINT or SIGTERM
+	hangup chan struct{} // SIGHUP; one that nobody has taken stands for all that follow
+}
+
+// signals delivers SIGINT and SIGTERM, and what they and SIGHUP mean besides. They are caught and never ignored, so that a
 // command started under nohup gets its default disposition back.
-func signals() (interrupts <-chan cli.Interrupt, kill <-chan struct{}, stop func()) {
+func signals() (interrupts <-chan cli.Interrupt, heard signalled, stop func()) {
 	raw := make(chan os.Signal, 4)
-	signal.Notify(raw, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
-	out, second, done := make(chan cli.Interrupt, 4), make(chan struct{}), make(chan struct{})
+	signal.Notify(raw, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a broken pipe is an error of the write that meets it
+	out, done := make(chan cli.Interrupt, 4), make(chan struct{})
+	heard = signalled{kill: make(chan struct{}), hangup: make(chan struct{}, 1)}
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		seen := 0
@@ -57,16 +67,20 @@ func signals() (interrupts <-chan cli.Interrupt, kill <-chan struct{}, stop func
 				return
 			case sig := <-raw:
 				if sig == syscall.SIGHUP {
+					select {
+					case heard.hangup <- struct{}{}:
+					default:
+					}
 					continue
 				}
 				if seen++; seen == 2 {
-					close(second)
+					close(heard.kill)
 				}
 				tell(out, sig)
 			}
 		}
 	})
-	return out, second, func() { signal.Stop(raw); close(done); wait.Wait() }
+	return out, heard, func() { signal.Stop(raw); close(done); wait.Wait() }
 }
 
 // tell hands one signal on; more than the reader has room for are told already.

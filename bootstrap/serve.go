@@ -15,20 +15,26 @@ import (
 	"aion/adapters/cli"
 	"aion/adapters/mcp"
 	"aion/adapters/mcp/general"
+	"aion/adapters/metrics"
+	"aion/adapters/system"
 	"aion/adapters/web"
+	"aion/application/audit"
 	"aion/domain"
 )
 
 // backend implements cli.Backend.
 type backend struct {
 	environ []string
-	kill    <-chan struct{} // closed at the second signal
+	signalled
 }
 
 func (b *backend) load(o cli.Open) (Config, error) {
 	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File})
 	if err == nil && o.Ephemeral {
 		c.StoreBackend = "memory"
+	}
+	if err == nil && o.Loaded != nil {
+		o.Loaded()
 	}
 	return c, err
 }
@@ -39,40 +45,56 @@ func (b *backend) Open(ctx context.Context, o cli.Open) (*cli.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := discard // a command prints its own lines
+	floor := slog.LevelWarn // a command prints its own lines, and at once what goes wrong beside them
 	if o.Verbose {
-		log = logger(c, os.Stderr, slog.LevelDebug)
+		floor = slog.LevelDebug
+	}
+	log := logger(c, os.Stderr, floor)
+	start := func(app *App) (end func(), err error) { return func() {}, app.Start(ctx) }
+	if served, err := onSocket(c); err == nil && c.StoreBackend == "sqlite" {
+		c, start = served, func(app *App) (func(), error) { return app.startOnSocket(ctx) }
 	}
 	app, err := New(ctx, c, Parts{Log: log})
 	if err != nil {
 		return nil, err
 	}
-	if err := app.Start(ctx); err != nil {
+	end, err := start(app)
+	if err != nil {
 		return nil, errors.Join(err, app.Close(context.WithoutCancel(ctx), 0))
 	}
 	stop := b.killSwitch(app)
 	return &cli.Engine{
 		Namespace: c.NamespaceDefault, Runs: app.Runs, Authoring: app.Authoring, Transcripts: app.Transcripts,
-		Close: func(ctx context.Context, grace time.Duration) error { defer stop(); return app.Close(ctx, grace) },
+		Running: app.dispatcher.Running,
+		Close: func(ctx context.Context, grace time.Duration) error {
+			defer stop()
+			end()
+			return app.Close(ctx, grace)
+		},
 	}, nil
 }
 
 // killSwitch ends all commands when the second signal comes.
 func (b *backend) killSwitch(app *App) (stop func()) {
-	done := make(chan struct{})
-	var wait sync.WaitGroup
-	wait.Go(func() {
+	return beside(func(done <-chan struct{}) {
 		select {
 		case <-done:
 		case <-b.kill:
 			app.Kill()
 		}
 	})
+}
+
+// beside runs loop until stop, which waits for it.
+func beside(loop func(done <-chan struct{})) (stop func()) {
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() { loop(done) })
 	return func() { close(done); wait.Wait() }
 }
 
 // Serve implements cli.Backend.
-func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listening)) (err error) {
+func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listening) bool) (err error) {
 	began := time.Now()
 	c, err := b.load(o)
 	if err != nil {
@@ -82,7 +104,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	if term.IsTerminal(int(os.Stderr.Fd())) && !o.Verbose {
 		floor = slog.LevelWarn // the banner says what a person needs
 	}
-	log := logger(c, os.Stderr, floor)
+	log, setLevel := leveled(c, os.Stderr, floor)
 	app, err := New(ctx, c, Parts{Log: log})
 	if err != nil {
 		return err
@@ -93,39 +115,78 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	if err != nil {
 		return err
 	}
+	defer host.Close()
 	addr, err := host.Listen(ctx)
 	if err != nil {
 		return cannotListen(c.ServerListen, err)
 	}
-	url := "http://" + addr.String()
 	if app.sqlite != nil {
-		if err := app.sqlite.SetAddress(url); err != nil {
+		if err := app.sqlite.SetAddress(localURL(addr)); err != nil {
 			return err
 		}
 	}
 	if err := app.Start(ctx); err != nil {
 		return err
 	}
-	l := cli.Listening{
-		Version: version, URL: url, Store: app.storeName(), Insecure: c.AuthAllowInsecure && !loopbackAddr(addr), MCP: c.MCPEnabled,
-		Recovered: app.Lost, Took: time.Since(began), Warnings: app.warnings(),
-	}
-	announce(log, c, l)
-	ready(l)
-	if err := host.Run(ctx); err != nil && context.Cause(ctx) == nil {
+	l := listening(c, addr)
+	l.Store, l.Recovered, l.Took, l.Warnings = app.storeName(), app.Lost, time.Since(began), app.warnings()
+	announce(log, c, localURL(addr), l, ready(l))
+	defer b.reloads(ctx, o, app, setLevel)()
+	if err := app.listen(ctx, host); err != nil && context.Cause(ctx) == nil {
 		return err
 	}
 	log.Info("draining", "timeout", c.DrainTimeout.String())
 	return nil
 }
 
-func announce(log *slog.Logger, c Config, l cli.Listening) {
+// listening tells where and to whom a server answers. Who listens on every address of a machine is reached by each of
+// them; this machine's own stands for all.
+func listening(c Config, addr net.Addr) cli.Listening {
+	l := cli.Listening{Version: version, URL: localURL(addr), Auth: c.AuthMode, Reachable: !loopbackAddr(addr), MCP: c.MCPEnabled}
+	if c.ServerPublicURL != "" {
+		l.URL = c.ServerPublicURL
+	}
+	return l
+}
+
+// localURL is how a process of this machine reaches addr.
+func localURL(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d", tcp.Port)
+	}
+	return "http://" + addr.String()
+}
+
+// listen serves until ctx ends. Whoever looks for the owner of the store is not sent to a listener that has gone: the
+// address is taken back before it closes.
+func (a *App) listen(ctx context.Context, host *web.Host) error {
+	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	defer beside(func(done <-chan struct{}) {
+		select {
+		case <-ctx.Done():
+		case <-done:
+		}
+		if a.sqlite != nil {
+			if err := a.sqlite.SetAddress(""); err != nil {
+				a.log.Warn("the address of this server cannot be taken back", "error", err)
+			}
+		}
+		end(context.Cause(ctx))
+	})()
+	return host.Run(serving)
+}
+
+func announce(log *slog.Logger, c Config, local string, l cli.Listening, shown bool) {
 	file := c.File
 	if file == "" {
 		file = "none"
 	}
-	log.Info("serving", "version", l.Version, "url", l.URL, "mcp", l.URL+"/mcp", "store", l.Store, "auth_mode", c.AuthMode, "config_file", file,
-		"lost_attempts", l.Recovered, "took_ms", l.Took.Milliseconds())
+	log.Info("serving", "version", l.Version, "url", local, "mcp", l.URL+"/mcp", "store", l.Store, "auth_mode", c.AuthMode,
+		"listen", c.ServerListen, "reachable", l.Reachable, "config_file", file, "lost_attempts", l.Recovered, "took_ms", l.Took.Milliseconds())
+	if shown {
+		return
+	}
 	for _, text := range l.Warnings {
 		log.Warn("configuration", "warning", text)
 	}
@@ -139,6 +200,9 @@ func (a *App) warnings() []string {
 	if a.Config.StoreUnsafeNoFsync {
 		list = append(list, "store.unsafe_no_fsync is set: a power cut may lose acknowledged work")
 	}
+	if a.Config.StoreUnsafeNetworkFS {
+		list = append(list, "store.unsafe_network_fs is set: on a network file system two servers may own one store")
+	}
 	return append(list, a.actionWarnings()...)
 }
 
@@ -150,7 +214,10 @@ func (a *App) Host() (*web.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.keys = e.keys
+	a.keys, a.live.entrance = e.keys, e
+	if e.keys != nil {
+		a.registry.WatchKeys(e.keys.Age)
+	}
 	hosts, err := web.NewHosts(publicHost(c.ServerPublicURL), c.ServerAllowedHosts)
 	if err != nil {
 		return nil, err
@@ -159,6 +226,7 @@ func (a *App) Host() (*web.Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.live.hosts, a.live.origins = hosts, origins
 	health := web.NewHealth(a.checks()...)
 	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts}, health, a.ids, a.log)
 	if e.resource != nil {
@@ -176,11 +244,12 @@ func (a *App) Host() (*web.Host, error) {
 		mcp.Options{
 			Origins: origins, Hosts: hosts, Callers: e.callers, MaxBodyBytes: c.MCPMaxBodyBytes, CallTimeout: c.MCPCallTimeout,
 			RatePerSecond: c.MCPRatePerSecond, RateBurst: c.MCPRateBurst, IDs: a.ids, Log: a.log,
-			Meter: a.registry, Audit: a.audit, Tasks: a.tasks, PollInterval: time.Duration(c.MCPTaskPollIntervalMS) * time.Millisecond,
+			Meter: a.registry, Audit: a.trail.Refused, Tasks: a.tasks, PollInterval: time.Duration(c.MCPTaskPollIntervalMS) * time.Millisecond,
 		})
 	if err != nil {
 		return nil, fmt.Errorf("the tool catalogue: %w", err)
 	}
+	a.live.endpoint = endpoint
 	mcp.Mount(host.Router(), mcpPath, endpoint)
 	return host, nil
 }
@@ -214,13 +283,30 @@ func loopbackAddr(addr net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback()
 }
 
-// Configuration implements cli.Backend.
-func (b *backend) Configuration(o cli.Open) ([]cli.Setting, error) {
+// audit opens the audit log of the local store.
+func (b *backend) audit(ctx context.Context, o cli.Open) (*cli.Audit, error) {
 	c, err := b.load(o)
 	if err != nil {
 		return nil, err
 	}
-	return settings(c), nil
+	a := &App{Config: c, clock: system.Clock{}, registry: metrics.New()}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &cli.Audit{
+		Records: st.AuditRecords, Close: a.closeStore,
+		Verify: func(ctx context.Context) (*domain.AuditTrail, error) { return audit.Verify(ctx, st) },
+	}, nil
+}
+
+// Configuration implements cli.Backend.
+func (b *backend) Configuration(o cli.Open) ([]cli.Setting, []string, error) {
+	c, err := b.load(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return settings(c), append(append([]string{}, c.Ignored...), c.Exposed...), nil
 }
 
 // ConfigFile implements cli.Backend.

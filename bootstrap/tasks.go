@@ -2,8 +2,6 @@ package bootstrap
 
 import (
 	"crypto/rand"
-	"errors"
-	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -33,15 +31,10 @@ func random() (bits [16]byte) {
 func showMetrics(router gin.IRouter, registry *metrics.Registry, callers web.Callers) {
 	handler := registry.Handler()
 	router.GET("/metrics", func(c *gin.Context) {
-		_, err := callers.Caller(c.Request)
-		var challenge *web.ChallengeError
-		switch {
-		case errors.As(err, &challenge):
-			challenge.Write(c.Writer, c.Request)
-		case err != nil:
-			web.WriteProblem(c.Writer, c.Request, http.StatusUnauthorized, err)
-		default:
-			handler.ServeHTTP(c.Writer, c.Request)
+		if _, err := callers.Caller(c.Request); err != nil {
+			web.Refuse(c.Writer, c.Request, err)
+			return
 		}
+		handler.ServeHTTP(c.Writer, c.Request)
 	})
 }

@@ -1,7 +1,10 @@
 package bootstrap
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,14 +25,20 @@ func walkFile(name string, text []byte) (map[string]int, []string) {
 			}
 		}
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return nil, []string{name + ": " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	var root, next yaml.Node
+	err := documents.Decode(&root)
+	if err == nil {
+		if len(root.Content) > 0 && root.Content[0].Tag != "!!null" {
+			w.group("", root.Content[0])
+		}
+		if err = documents.Decode(&next); err == nil {
+			w.report(&next, "a second document begins here and would not be read; write one, without ---")
+		}
 	}
-	if root.Kind == 0 || len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
-		return w.lines, nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.findings = append(w.findings, name+": "+strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	w.group("", root.Content[0])
 	return w.lines, w.findings
 }
 
@@ -81,6 +90,8 @@ func (w *walker) group(path string, n *yaml.Node) {
 		switch {
 		case seen[name.Value]:
 			w.report(name, "%s: the key is repeated", full)
+		case strings.Contains(name.Value, ".") && (w.leaves[full] || w.groups[full]):
+			w.report(name, "%s: a key is not written with dots here; write %s", full, nested(name.Value))
 		case w.leaves[full]:
 			w.leaf(full, name, value)
 		case w.groups[full]:
@@ -94,6 +105,12 @@ func (w *walker) group(path string, n *yaml.Node) {
 		}
 		seen[name.Value] = true
 	}
+}
+
+// nested spells a dotted key as a file has it.
+func nested(name string) string {
+	parts := strings.Split(name, ".")
+	return strings.Join(parts[:len(parts)-1], ": and below it, indented, ") + ": and below it, indented, " + parts[len(parts)-1] + ":"
 }
 
 func (w *walker) leaf(full string, name, value *yaml.Node) {

@@ -16,9 +16,8 @@ import (
 
 func newAWLCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "awl", Short: "check, format, draw and explain workflow documents"}
-	cmd.AddCommand(newCheckCommand(p, g), newFormatCommand(p, g), newSchemaCommand(p, g), newGraphCommand(p, g), newGuideCommand(p),
+	return group(cmd, newCheckCommand(p, g), newFormatCommand(p, g), newSchemaCommand(p, g), newGraphCommand(p, g), newGuideCommand(p),
 		newNewCommand(p, g))
-	return cmd
 }
 
 // checkFlags are those of `awl check`.

@@ -105,6 +105,27 @@ func TestCheckSaysWhatIsWrongAndHowToMendIt(t *testing.T) {
 	}
 }
 
+func TestAFlagThatIsNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"awl", "check", "--json", "h.awl"}, "error[usage]: unknown flag: --json\n  hint: did you mean: -o json\n"},
+		{[]string{"--json", "awl", "check", "h.awl"}, "error[usage]: unknown flag: --json\n"},
+		{[]string{"--quiet", "--home", "awl", "-x", "awl", "check"}, "error[usage]: unknown shorthand flag: 'x' in -x\n"},
+		{[]string{"awl", "check", "--jsn", "h.awl"}, "error[usage]: unknown flag: --jsn\n  hint: aion awl check --help"},
+		{[]string{"awl", "chek", "h.awl"}, "error[usage]: aion awl has no command \"chek\"\n  hint: did you mean: aion awl check\n"},
+		{[]string{"config", "shw"}, "did you mean: aion config show\n"},
+		{[]string{"--quiet", "chek", "h.awl"}, `aion has no command "chek"`},
+	} {
+		if out, errs, code := s.run(c.args...); code != 2 || !strings.Contains(errs, c.want) || out != "" {
+			t.Errorf("%v: exit %d, %s%s", c.args, code, out, errs)
+		}
+	}
+}
+
 func TestCheckAsJSONHasTheFixAsEdits(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)

@@ -11,8 +11,7 @@ import (
 
 func newConfigCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "show, check or write the configuration"}
-	cmd.AddCommand(newConfigShow(p, g), newConfigValidate(p, g), newConfigInit(p))
-	return cmd
+	return group(cmd, newConfigShow(p, g), newConfigValidate(p, g), newConfigInit(p))
 }
 
 func newConfigShow(p *Program, g *globals) *cobra.Command {
@@ -23,7 +22,7 @@ func newConfigShow(p *Program, g *globals) *cobra.Command {
 		Short:   "print the effective values",
 		Example: "  aion config show --origin server.listen",
 		RunE: func(_ *cobra.Command, names []string) error {
-			settings, err := p.Backend.Configuration(Open{Home: g.home, File: g.config})
+			settings, _, err := p.Backend.Configuration(Open{Home: g.home, File: g.config})
 			if err != nil {
 				return err
 			}
@@ -82,10 +81,14 @@ func newConfigValidate(p *Program, g *globals) *cobra.Command {
 			if len(args) == 1 {
 				file = args[0]
 			}
-			if _, err := p.Backend.Configuration(Open{Home: g.home, File: file}); err != nil {
+			_, warnings, err := p.Backend.Configuration(Open{Home: g.home, File: file})
+			if err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(p.Out, "ok")
+			for _, text := range warnings {
+				fmt.Fprintf(p.Err, "warning: %s\n", printable(text))
+			}
+			_, err = fmt.Fprintln(p.Out, "ok")
 			return err
 		},
 	}

@@ -18,6 +18,8 @@ const (
 	exitRefused = 2
 	exitFailed  = 3 // could not: store, server, fault
 	exitTimeout = 4 // --timeout passed; the run goes on
+
+	exitInterrupted = 130 // by SIGINT; 143 by SIGTERM
 )
 
 // status ends a command with an exit code and nothing more to say.
@@ -47,15 +49,20 @@ func report(w io.Writer, err error) int {
 		return exitRefused
 	case errors.As(err, &refused):
 		return printRefusal(w, refused)
-	case errors.Is(err, context.Canceled):
-		return 130
+	case errors.Is(err, context.Canceled), errors.Is(err, errInterrupted):
+		return exitInterrupted
 	}
-	printError(w, "usage", err.Error(), "aion --help lists the commands and flags")
-	return exitRefused
+	printError(w, string(domain.CodeBackend), err.Error(), "") // nobody expected it: no fault of the command line
+	return exitFailed
 }
 
+// printRefusal prints a refusal and answers its exit code. The cause of a fault is shown, because whoever owns the store reads it
+// here and a command keeps no log.
 func printRefusal(w io.Writer, e *domain.Error) int {
 	printError(w, string(e.Code), e.Message, "")
+	if e.Code == domain.CodeBackend && e.Err != nil {
+		fmt.Fprintf(w, "  cause: %s\n", printable(e.Err.Error()))
+	}
 	if e.Type != "" {
 		fmt.Fprintf(w, "%s\n", e.Type)
 	}

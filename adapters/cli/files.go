@@ -20,28 +20,45 @@ type source struct {
 	dir  string // where imports are resolved; empty: standard input, no imports
 }
 
-// readSource reads a document, at most one byte over the limit of the language, so that its own refusal tells the size.
+// readSource reads a document.
 func readSource(p *Program, name string) (source, error) {
 	if name == "-" {
-		text, err := io.ReadAll(io.LimitReader(p.In, document.MaxBytes+1))
-		if err != nil {
-			return source{}, fileRefusal("read", "standard input", err)
-		}
-		return source{name: "<stdin>", text: text}, nil
+		text, err := readBounded(p.In, "standard input", "a document", document.MaxBytes)
+		return source{name: "<stdin>", text: text}, err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return source{}, fileRefusal("read", name, err)
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return source{}, &usage{message: name + " is a directory; name an .awl file"}
 	}
-	text, err := io.ReadAll(io.LimitReader(f, document.MaxBytes+1))
+	text, err := readFile(name, "a document", document.MaxBytes)
+	return source{name: name, text: text, dir: filepath.Dir(name)}, err
+}
+
+// readFile reads a whole file of at most limit bytes; what says what it is taken for.
+func readFile(name, what string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return source{}, fileRefusal("read", name, err)
+		return nil, fileRefusal("read", name, err)
 	}
-	return source{name: name, text: text, dir: filepath.Dir(name)}, nil
+	defer f.Close() //nolint:errcheck // only read
+	return readBounded(f, name, what, limit)
+}
+
+// readBounded reads at most limit bytes, and refuses what has more: a part of it would be taken for the whole.
+func readBounded(r io.Reader, name, what string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fileRefusal("read", name, err)
+	}
+	if int64(len(text)) <= limit {
+		return text, nil
+	}
+	size := fmt.Sprintf("more than %d bytes", limit)
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+			size = fmt.Sprintf("%d bytes", info.Size())
+		}
+	}
+	return nil, &usage{message: fmt.Sprintf("%s has %s; %s has at most %d", name, size, what, limit)}
 }
 
 // imports resolves schema files next to the document.

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"aion/domain/awl/diag"
 	"aion/domain/awl/plan"
@@ -20,18 +19,11 @@ type inputFlags struct {
 	whole   string
 }
 
-const maxInputFile = 4 << 20
+const maxInput = 4 << 20 // bytes
 
 // build makes the input object: --input first, then each -i over it, typed by the plan's inputs.
 func (f inputFlags) build(p *Program, pl *plan.Plan) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
-	var order []string
-	put := func(name string, v json.RawMessage) {
-		if _, ok := members[name]; !ok {
-			order = append(order, name)
-		}
-		members[name] = v
-	}
 	if f.whole != "" {
 		text, err := f.wholeText(p)
 		if err != nil {
@@ -43,33 +35,26 @@ func (f inputFlags) build(p *Program, pl *plan.Plan) (json.RawMessage, error) {
 		if err := json.Unmarshal(text, &members); err != nil || members == nil {
 			return nil, &usage{message: "--input is not a JSON object, so -i cannot add to it"}
 		}
-		for name := range members {
-			order = append(order, name)
-		}
 	}
-	appended := map[string][]json.RawMessage{}
+	given, appended := map[string]bool{}, map[string][]json.RawMessage{}
 	for _, m := range f.members {
 		member, err := parseMember(m, pl)
 		if err != nil {
 			return nil, err
 		}
+		if given[member.name] && (!member.element || appended[member.name] == nil) {
+			return nil, &usage{message: fmt.Sprintf("-i %s is given twice; only elements of a list are", member.name)}
+		}
+		given[member.name] = true
 		if member.element {
 			appended[member.name] = append(appended[member.name], member.value)
 			member.value = joinList(appended[member.name])
 		}
-		put(member.name, member.value)
+		members[member.name] = member.value
 	}
 	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, name := range order {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Quote(name) + ":")
-		b.Write(members[name])
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	err := printJSON(&b, members)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 func (f inputFlags) wholeText(p *Program) (json.RawMessage, error) {
@@ -77,26 +62,17 @@ func (f inputFlags) wholeText(p *Program) (json.RawMessage, error) {
 	var err error
 	switch {
 	case f.whole == "-":
-		text, err = io.ReadAll(io.LimitReader(p.In, maxInputFile))
+		text, err = readBounded(p.In, "standard input", "an input", maxInput)
 	case strings.HasPrefix(f.whole, "@"):
-		text, err = readBounded(f.whole[1:])
+		text, err = readFile(f.whole[1:], "an input", maxInput)
 	}
 	if err != nil {
-		return nil, fileRefusal("read", f.whole, err)
+		return nil, err
 	}
 	if offset, detail, ok := schema.ValidateJSON(text); !ok {
 		return nil, &usage{message: fmt.Sprintf("--input is not JSON: %s at byte %d", detail, offset)}
 	}
 	return text, nil
-}
-
-func readBounded(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	return io.ReadAll(io.LimitReader(f, maxInputFile))
 }
 
 // member is one -i; element says that the value is one element of a list input.
@@ -118,15 +94,15 @@ func parseMember(m string, pl *plan.Plan) (member, error) {
 		return member{}, err
 	}
 	if forced {
-		if _, detail, ok := schema.ValidateJSON([]byte(text)); !ok {
-			return member{}, &usage{message: fmt.Sprintf("-i %s: not JSON: %s", name, detail)}
+		if offset, detail, ok := schema.ValidateJSON([]byte(text)); !ok {
+			return member{}, &usage{message: fmt.Sprintf("-i %s is not JSON: %s at byte %d", name, detail, offset)}
 		}
 		return member{name: name, value: json.RawMessage(text)}, nil
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		content, err := readBounded(file)
+		content, err := readFile(file, "an input", maxInput)
 		if err != nil {
-			return member{}, fileRefusal("read", file, err)
+			return member{}, err
 		}
 		text = string(content)
 	}
@@ -172,21 +148,36 @@ func unwrap(t *schema.Type) *schema.Type {
 func typed(name, text string, t *schema.Type) (json.RawMessage, error) {
 	switch t.Kind { //nolint:exhaustive // every other kind is written as JSON
 	case schema.String, schema.Dir, schema.Enum:
-		quoted, err := json.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
-		return quoted, err
+		if !utf8.ValidString(text) {
+			return nil, &usage{message: fmt.Sprintf("-i %s is not valid UTF-8 at byte %d", name, validBytes(text))}
+		}
+		return json.Marshal(text)
 	case schema.Int:
 		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
-			return nil, &usage{message: fmt.Sprintf("-i %s: %q is not an integer of 64 bits", name, text)}
+			return nil, &usage{message: fmt.Sprintf("-i %s: %q is not an integer of 64 bits", name, cut(text, 64))}
 		}
 	case schema.Bool:
 		if text != "true" && text != "false" {
-			return nil, &usage{message: fmt.Sprintf("-i %s: %q is neither true nor false", name, text)}
+			return nil, &usage{message: fmt.Sprintf("-i %s: %q is neither true nor false", name, cut(text, 64))}
 		}
 	}
 	if _, detail, ok := schema.ValidateJSON([]byte(text)); !ok {
-		return nil, &usage{message: fmt.Sprintf("-i %s: %q does not fit its type: %s", name, text, detail)}
+		return nil, &usage{message: fmt.Sprintf("-i %s: %q does not fit its type: %s", name, cut(text, 64), detail)}
 	}
 	return json.RawMessage(text), nil
+}
+
+// validBytes is the offset of the first byte that is no UTF-8.
+func validBytes(text string) int {
+	rest := text
+	for rest != "" {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		rest = rest[size:]
+	}
+	return len(text) - len(rest)
 }
 
 func joinList(items []json.RawMessage) json.RawMessage {

@@ -49,8 +49,7 @@ type MCPRequest struct {
 
 func newMCPCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "mcp", Short: "connect MCP clients: install, bridge, tools"}
-	cmd.AddCommand(newMCPInstall(p, g), newMCPBridge(p, g), newMCPTools(p, g))
-	return cmd
+	return group(cmd, newMCPInstall(p, g), newMCPBridge(p, g), newMCPTools(p, g))
 }
 
 func (g *globals) open() Open { return Open{Home: g.home, File: g.config, Verbose: g.verbose} }

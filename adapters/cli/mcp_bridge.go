@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -113,15 +112,4 @@ func newMCPBridge(p *Program, g *globals) *cobra.Command {
 		return p.interruptible(cmd.Context(), func(ctx context.Context) error { return m.Bridge(ctx, r, p.In, p.Out) })
 	}
 	return cmd
-}
-
-// interruptible runs until done or interrupted; an interrupt decides the exit code.
-func (p *Program) interruptible(ctx context.Context, run func(context.Context) error) error {
-	ctx, interrupted := p.untilInterrupted(ctx)
-	defer interrupted.stop()
-	err := run(ctx)
-	if interrupted.count() > 0 && (err == nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled)) {
-		return interrupted.status()
-	}
-	return err
 }

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
 	"time"
 
 	"aion/application/runs"
-	"aion/domain/access"
+	"aion/domain"
 	"aion/domain/history"
 )
 
@@ -32,16 +35,27 @@ type failure struct {
 	ActivityID *int64  `json:"activity_id"`
 }
 
-// finish prints the outcome of a run that has ended and answers the exit code of its route.
-func finish(ctx context.Context, p *Program, e *Engine, r runs.Summary) error {
-	d, err := e.Runs.Describe(ctx, access.Operator(""), runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)})
+// finish prints the outcome of a run that has ended and answers the exit code of its route. What the following of it broke off
+// for, if anything, is told besides: the outcome is durable all the same. A reader who has gone away does not change it either.
+func finish(ctx context.Context, p *Program, e *Engine, r runs.Summary, broken error) error {
+	ended, err := e.Runs.Latest(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)})
 	if err != nil {
-		return err
+		return errors.Join(broken, err)
 	}
-	if err := printJSON(p.Out, outcomeOf(d.Summary)); err != nil {
-		return err
+	if broken != nil && !ended.Status.Terminal() {
+		return broken
 	}
-	if d.Status == history.Completed {
+	if err := printJSON(p.Out, outcomeOf(ended)); err != nil && !errors.Is(err, syscall.EPIPE) {
+		id := short(string(ended.WorkflowID))
+		return &domain.Error{
+			Code: domain.CodeUnavailable, Type: "OutputUnwritable", Err: err,
+			Message: fmt.Sprintf("run %s has ended (%s), and its outcome could not be written to standard output; see it with: aion resume %s", id, ended.Status, id),
+		}
+	}
+	if broken != nil {
+		return broken
+	}
+	if ended.Status == history.Completed {
 		return nil
 	}
 	return status(exitNo)

@@ -10,6 +10,7 @@ import (
 	"aion/application/authoring"
 	"aion/application/runs"
 	"aion/application/transcripts"
+	"aion/domain/access"
 )
 
 // Program is what a command line needs from the process around it.
@@ -20,8 +21,12 @@ type Program struct {
 	InTerminal, ErrTerminal, NoColor bool
 	Build                            Build
 	Backend                          Backend
+	// Audit opens the audit log of the local store, which no other process may have open.
+	Audit func(ctx context.Context, o Open) (*Audit, error)
 	// Interrupts delivers SIGINT and SIGTERM.
 	Interrupts <-chan Interrupt
+
+	attention *attention // what signals do; made by Run
 }
 
 // Interrupt is one SIGINT or SIGTERM; Exit is 130 or 143.
@@ -40,10 +45,11 @@ type Backend interface {
 	AddFlags(flags *pflag.FlagSet)
 	// Open owns the store of AION_HOME and starts an engine in this process.
 	Open(ctx context.Context, o Open) (*Engine, error)
-	// Serve runs the server until ctx ends; ready is told once where it listens.
-	Serve(ctx context.Context, o Open, ready func(Listening)) error
-	// Configuration lists the effective values.
-	Configuration(o Open) ([]Setting, error)
+	// Serve runs the server until ctx ends. ready is told once where it listens, and answers whether it has shown that to a
+	// person: the log does not repeat the warnings then.
+	Serve(ctx context.Context, o Open, ready func(Listening) (shown bool)) error
+	// Configuration lists the effective values, and what is legal but looks like a mistake.
+	Configuration(o Open) (settings []Setting, warnings []string, err error)
 	// ConfigFile is a commented configuration file with every key at its default.
 	ConfigFile() string
 	// MCP is what the commands for MCP clients need.
@@ -57,6 +63,8 @@ type Open struct {
 	File      string
 	Ephemeral bool // keep everything in memory
 	Verbose   bool
+	// Loaded, unless nil, is called once the configuration is read: what begins then has to be ended.
+	Loaded func()
 }
 
 // Engine is an engine that this process owns.
@@ -65,16 +73,25 @@ type Engine struct {
 	Runs        *runs.Service
 	Authoring   *authoring.Service
 	Transcripts *transcripts.Service
+	Running     func() int // the attempts under way
 	// Close drains for at most the given time, parks what still runs and frees the store.
 	Close func(ctx context.Context, drain time.Duration) error
+}
+
+// operator is who runs this program: the owner of the store's file.
+func operator() access.Caller {
+	who := access.Operator("")
+	who.Via.Surface = "cli"
+	return who
 }
 
 // Listening is where a server answers.
 type Listening struct {
 	Version   string
-	URL       string
+	URL       string // how clients reach it
 	Store     string
-	Insecure  bool
+	Auth      string // auth.mode
+	Reachable bool   // from other machines
 	MCP       bool
 	Recovered int
 	Took      time.Duration

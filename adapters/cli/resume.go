@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"aion/application/runs"
-	"aion/domain/access"
 	"aion/domain/history"
 )
 
@@ -23,6 +22,9 @@ func newResumeCommand(p *Program, g *globals) *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.sound(cmd); err != nil {
+			return err
+		}
 		view, err := f.view(p, g)
 		if err != nil {
 			return err
@@ -42,7 +44,7 @@ func newResumeCommand(p *Program, g *globals) *cobra.Command {
 func find(ctx context.Context, e *Engine, id string) (runs.Summary, error) {
 	id = strings.ToLower(id)
 	if len(id) == 36 {
-		d, err := e.Runs.Describe(ctx, access.Operator(""), runs.Ref{Namespace: e.Namespace, WorkflowID: id})
+		d, err := e.Runs.Describe(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: id})
 		return d.Summary, err
 	}
 	if len(id) < 8 {
@@ -51,7 +53,7 @@ func find(ctx context.Context, e *Engine, id string) (runs.Summary, error) {
 	matches := map[string]bool{}
 	var order []string
 	for cursor := ""; ; {
-		page, err := e.Runs.List(ctx, access.Operator(""), runs.ListRequest{Namespace: e.Namespace, Limit: 200, Cursor: cursor})
+		page, err := e.Runs.List(ctx, operator(), runs.ListRequest{Namespace: e.Namespace, Limit: 200, Cursor: cursor})
 		if err != nil {
 			return runs.Summary{}, err
 		}

@@ -28,12 +28,24 @@ func newVersionCommand(p *Program) *cobra.Command {
 					Schema  int    `json:"schema"`
 				}{b.Version, b.Commit, b.BuiltAt, b.Go, b.OS, b.Arch, b.MCP, b.Schema})
 			}
-			_, err := fmt.Fprintf(p.Out, "aion %s (%s, %s) %s %s/%s, mcp %s, schema %d\n", b.Version, b.Commit, b.BuiltAt, b.Go, b.OS, b.Arch, b.MCP, b.Schema)
+			_, err := fmt.Fprintln(p.Out, b)
 			return err
 		},
 	}
 	outputFlag(cmd, &output)
 	return cmd
+}
+
+// String is the build as a person reads it.
+func (b Build) String() string {
+	from := ""
+	switch {
+	case b.Commit != "" && b.BuiltAt != "":
+		from = " (" + b.Commit + ", " + b.BuiltAt + ")"
+	case b.Commit != "":
+		from = " (" + b.Commit + ")"
+	}
+	return fmt.Sprintf("aion %s%s %s %s/%s, mcp %s, schema %d", b.Version, from, b.Go, b.OS, b.Arch, b.MCP, b.Schema)
 }
 
 // outputFlag adds -o, which takes table or json.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +14,6 @@ import (
 	"aion/application/runs"
 	"aion/application/transcripts"
 	"aion/domain"
-	"aion/domain/access"
 	"aion/domain/history"
 	"aion/domain/transcript"
 )
@@ -27,17 +28,19 @@ type view struct {
 	mu    sync.Mutex
 	w     io.Writer
 	start time.Time
-	steps map[int64]string    // activity → step
+	steps map[int64]string    // activity → step, with its branch
+	alone map[[2]string]bool  // queue and action → nobody serves it, which was looked up
+	told  string              // the message of the last failure that a line showed
 	began map[int64]time.Time // activity → start of its running attempt
 	tails map[domain.AttemptKey]chan struct{}
 	wait  sync.WaitGroup
 }
 
 func (f *followFlags) view(p *Program, g *globals) (*view, error) {
-	v := &view{quiet: g.quiet, color: g.color(p), w: p.Err, steps: map[int64]string{}, began: map[int64]time.Time{}, tails: map[domain.AttemptKey]chan struct{}{}}
+	v := &view{quiet: g.quiet, color: g.color(p), w: p.Err, steps: map[int64]string{}, alone: map[[2]string]bool{}, began: map[int64]time.Time{}, tails: map[domain.AttemptKey]chan struct{}{}}
 	switch f.follow {
 	case "":
-		v.lines = p.ErrTerminal
+		v.lines, v.none = p.ErrTerminal, g.quiet
 	case "all":
 		v.lines = true
 	case "steps":
@@ -54,9 +57,14 @@ func (v *view) note(word, format string, args ...any) {
 	if v.quiet {
 		return
 	}
+	v.line("%-9s %s", word, fmt.Sprintf(format, args...))
+}
+
+// line prints a whole line.
+func (v *view) line(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Fprintf(v.w, "%-9s %s\n", word, printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(v.w, printable(fmt.Sprintf(format, args...)))
 }
 
 func (v *view) step(at time.Time, step, text string) {
@@ -75,7 +83,10 @@ func (v *view) follow(ctx context.Context, e *Engine, r runs.Summary) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer v.wait.Wait()
 	defer cancel()
-	return e.Runs.Follow(ctx, access.Operator(""), runs.HistoryRequest{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID), FromSeq: 1},
+	if !v.none {
+		v.wait.Go(func() { v.signals(ctx, e, r) })
+	}
+	return e.Runs.Follow(ctx, operator(), runs.HistoryRequest{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID), FromSeq: 1},
 		func(rec history.Recorded) error {
 			event, err := rec.Event()
 			if err != nil {
@@ -91,10 +102,8 @@ func (v *view) follow(ctx context.Context, e *Engine, r runs.Summary) error {
 func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event history.Event) {
 	switch ev := event.(type) {
 	case history.ActivityScheduled:
-		v.steps[ev.ActivityID] = ev.Step
-		if ev.Step == "" {
-			v.steps[ev.ActivityID] = ev.ActivityType
-		}
+		v.steps[ev.ActivityID] = branch(cmp.Or(ev.Step, ev.ActivityType), ev.Scope)
+		v.unserved(ctx, e, rec, ev)
 	case history.ActivityStarted:
 		v.began[ev.ActivityID] = rec.At
 		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "started")
@@ -104,6 +113,7 @@ func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event 
 		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "done in "+v.took(ev.ActivityID, rec.At))
 	case history.ActivityFailed:
 		v.settled(ctx, key(rec, ev.ActivityID, ev.Attempt))
+		v.told = ev.Message
 		text := fmt.Sprintf("failed (%s) %s", ev.Class, firstLine(ev.Message))
 		if !ev.RetryAt.IsZero() {
 			text += fmt.Sprintf("; next attempt in %s", ev.RetryAt.Sub(rec.At).Round(time.Millisecond))
@@ -111,17 +121,22 @@ func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event 
 		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), text)
 	case history.TimerStarted:
 		if ev.Purpose != "workflow" {
-			v.step(rec.At, ev.Step, fmt.Sprintf("%s until %s", ev.Purpose, ev.FireAt.Format(time.RFC3339)))
+			var scope string
+			if ev.Scope != nil {
+				scope = *ev.Scope
+			}
+			v.step(rec.At, branch(ev.Step, scope), fmt.Sprintf("%s until %s", ev.Purpose, ev.FireAt.Format(time.RFC3339)))
 		}
 	case history.SignalReceived:
 		v.step(rec.At, "signal", ev.SignalName+" received")
 	case history.StepFailed:
-		v.step(rec.At, ev.Step, "failed: "+firstLine(ev.Failure.Message))
+		v.failure(rec.At, branch(ev.Step, ev.Scope), "failed: ", ev.Failure)
 	case history.WorkflowCompleted:
 		v.step(rec.At, "outcome", ev.Outcome+" (success)")
 	case history.WorkflowFailed:
 		if ev.Failure != nil {
-			v.step(rec.At, "failed", ev.Failure.Code+": "+firstLine(ev.Failure.Message))
+			v.told = "" // the last line says it again, whole
+			v.failure(rec.At, "failed", ev.Failure.Code+": ", *ev.Failure)
 			return
 		}
 		v.step(rec.At, "outcome", ev.Outcome+" (failure)")
@@ -133,6 +148,74 @@ func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event 
 		v.step(rec.At, "paused", firstLine(ev.Reason))
 	default: // markers and bookkeeping are not shown
 	}
+}
+
+// branch names a step, and the branches and items that it stands in: all[1].
+func branch(step, scope string) string {
+	for {
+		_, after, ok := strings.Cut(scope, "[")
+		if !ok {
+			return step
+		}
+		var index string
+		index, scope, _ = strings.Cut(after, "]")
+		step += "[" + index + "]"
+	}
+}
+
+// unserved says that an activity will not begin by itself. Each action is looked up once.
+func (v *view) unserved(ctx context.Context, e *Engine, rec history.Recorded, ev history.ActivityScheduled) {
+	action := [2]string{ev.TaskQueue, ev.ActivityType}
+	alone, known := v.alone[action]
+	if !known {
+		d, err := e.Runs.Describe(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: string(rec.WorkflowID)})
+		if err != nil {
+			return // the next read of the follower tells
+		}
+		alone = slices.ContainsFunc(d.Unserved, func(o runs.OpenStep) bool { return o.TaskQueue == ev.TaskQueue && o.ActivityType == ev.ActivityType })
+		v.alone[action] = alone
+	}
+	if alone {
+		v.step(rec.At, v.label(ev.ActivityID, 1), fmt.Sprintf("waits for a worker %q to run %s: none is connected", ev.TaskQueue, ev.ActivityType))
+	}
+}
+
+// signals says which signals the run waits for until ctx ends: no event does.
+func (v *view) signals(ctx context.Context, e *Engine, r runs.Summary) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	told := map[runs.Wait]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		d, err := e.Runs.Describe(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)})
+		if err != nil {
+			continue // the follower tells
+		}
+		now := map[runs.Wait]bool{}
+		for _, w := range d.WaitingOn {
+			if now[w] = true; w.Kind == "signal" && !told[w] {
+				v.step(w.Since, "signal", "waits for "+w.Name)
+			}
+		}
+		told = now
+	}
+}
+
+// failure prints what went wrong, once: the failure of an attempt becomes that of its step.
+func (v *view) failure(at time.Time, label, before string, f history.Failure) {
+	message := f.Message
+	if f.ActivityID != nil { // its class stands in front
+		_, message, _ = strings.Cut(message, ":")
+	}
+	if message == v.told {
+		return
+	}
+	v.told = message
+	v.step(at, label, before+firstLine(message))
 }
 
 func key(rec history.Recorded, activity int64, attempt int) domain.AttemptKey {
@@ -164,7 +247,7 @@ func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
 	label := v.label(k.ActivityID, k.Attempt)
 	v.wait.Go(func() {
 		defer close(done)
-		err := e.Transcripts.Follow(ctx, access.Operator(""), transcripts.ReadRequest{
+		err := e.Transcripts.Follow(ctx, operator(), transcripts.ReadRequest{
 			Namespace: e.Namespace, WorkflowID: string(k.WorkflowID),
 			RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt,
 		}, func(r transcript.Record) error {

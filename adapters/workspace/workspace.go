@@ -79,7 +79,7 @@ func failed(what string, err error) error {
 	default:
 		return &domain.Error{
 			Code: domain.CodeBackend, Type: "DocumentIoError",
-			Message: what + ": the workspace failed; aion doctor shows its state", Err: err,
+			Message: what + ": the workspace failed; see whether its directory can be read and written, then repeat the call", Err: err,
 		}
 	}
 }

@@ -174,7 +174,7 @@ func DeadlineFailure(bound time.Duration) Failed {
 func BodiesOff(name, queue string) Failed {
 	return Fail(PolicyRefused, CodeBodiesOff, fmt.Sprintf(
 		"action `%s` of task queue `%s` has a declared body, and `actions.declared_bodies` is `off` on this server; "+
-			"set it to `on`, or to `delegate` and serve the queue with `aion worker shell`", name, queue), nil)
+			"set it to `on`, or to `delegate` and serve the queue with a worker", name, queue), nil)
 }
 
 // ProgramNotAllowed is the refusal of a program that the operator did not admit (actions 10).

@@ -123,6 +123,7 @@ func TestAnOutputKeepsItsHeadAndItsTail(t *testing.T) {
 }
 
 // actions 5, 57
+// report 49: the message says how much was left out, and the details how much was written.
 func TestTheMessageOfAnExitShowsWhatWasPrinted(t *testing.T) {
 	t.Parallel()
 	exit := func(stdout, stderr *action.Output) action.Exit {

@@ -97,6 +97,7 @@ var table = map[string][]string{
 	"application/timers":      {"domain", "ports", "application/engine"},
 	"application/runs":        {"domain", "ports", "application/engine"},
 	"application/tasks":       {"domain", "ports"},
+	"application/audit":       {"domain", "ports"},
 	"application/transcripts": {"domain", "ports"},
 	"application/authoring":   {"domain", "ports", "application/deployments"},
 	"application/deployments": {"domain", "ports"},
@@ -206,12 +207,12 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 
 // goroutines lists the product files that may contain a go statement or WaitGroup.Go, with who waits for them.
 var goroutines = map[string]string{
-	"adapters/cli/interrupt.go":         "interruption.stop",
+	"adapters/cli/interrupt.go":         "attend, or the end of the process at a signal",
 	"adapters/mcp/bridge/bridge.go":     "Run of the bridge",
 	"adapters/mcp/bridge/conn.go":       "Run of the bridge",
 	"adapters/shell/start.go":           "Executor.Close",
 	"adapters/shell/watch.go":           "the attempt, before its verdict",
-	"bootstrap/embed.go":                "Embedded.Close",
+	"bootstrap/socket.go":               "the end of startOnSocket",
 	"adapters/cli/view.go":              "view.follow",
 	"adapters/shell/attempt.go":         "attempt.notes",
 	"adapters/shell/pool.go":            "Executor.Close, through pool.running",

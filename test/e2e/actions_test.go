@@ -169,7 +169,7 @@ func TestADrainRecordsWhatEndsAndGoesOnWithTheRest(t *testing.T) {
 func TestASecondSignalKillsAtOnce(t *testing.T) {
 	t.Parallel()
 	home, dir := newHome(t), t.TempDir()
-	s := serve(t, home, "--actions.kill_grace", "1m")
+	s := serve(t, home, "--actions.kill_grace", "1m", "--actions.claim_ttl", "2m")
 	c := connect(t, s)
 	c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
 	c.startMany("stubborn", dir, "r", 5)
@@ -305,5 +305,64 @@ func TestTheOperatorsPolicyIsSaidAtTheDeployAndInTheProbe(t *testing.T) {
 	})
 	if got := fmt.Sprint(answer); !strings.Contains(got, "{actions.isolation pass none}") || !strings.Contains(got, "{actions.containment pass supervisors") {
 		t.Errorf("checks %s", got)
+	}
+}
+
+// actions 10: with callers that are told apart, commands of the server's own user are a hole; so is a list of programs with
+// one that runs any other, and a root that the commands' user cannot come to.
+func TestTheStartNamesSettingsThatDoLessThanTheySeemTo(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(sharedSecret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	auth := []string{"--auth.mode", "token", "--auth.token_file", file}
+	s := serve(t, newHome(t), append(auth, "--actions.allowed_programs", "git,env")...)
+	for _, want := range []string{"actions.run_as is not set", "actions.allowed_programs names env"} {
+		eventually(t, want, func() bool { return strings.Contains(s.log.String(), want) })
+	}
+	if off := serve(t, newHome(t), append(auth, "--actions.declared_bodies", "off")...); off.stop() != 0 || strings.Contains(off.log.String(), "run_as") {
+		t.Errorf("a server that runs no command warns of commands:\n%s", off.log)
+	}
+	if os.Geteuid() != 0 {
+		return // another user needs root
+	}
+	s = serve(t, newHome(t), append(auth, "--actions.run_as", "nobody")...)
+	eventually(t, "the root is named", func() bool {
+		return strings.Contains(s.log.String(), "actions.run_as nobody cannot use actions.workspace_root")
+	})
+	if strings.Contains(s.log.String(), "actions.run_as is not set") {
+		t.Error("it is set")
+	}
+}
+
+// actions 53: on a store of one server, whoever comes second is refused, also while the first stands still for longer than
+// anybody would wait; what it runs is run once.
+func TestASecondServerNeverRunsWhatTheFirstOneHolds(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home)
+	c := connect(t, s)
+	c.deploy("once.awl", document("once", `echo x >> "$1/ran"; touch "$1/$2.begun"; while [ ! -e "$1/go" ]; do sleep 0.1; done; echo "$2"`, ""))
+	id := c.start("once", map[string]any{"dir": dir, "key": "k"})
+	begun(t, dir, 1)
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := s.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if second := aion(t, home, "server", "--listen", "127.0.0.1:0"); second.code == 0 || !strings.Contains(second.stderr, "locked") {
+			t.Errorf("after %s the second server ends with %d: %s", signal, second.code, second.stderr)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d := c.untilEnded(id); d["status"] != "Completed" {
+		t.Errorf("the run is %v", d["status"])
+	}
+	started, failed := c.attempts(id)
+	ran, err := os.ReadFile(filepath.Join(dir, "ran"))
+	if err != nil || string(ran) != "x\n" || len(started) != 1 || len(failed) != 0 {
+		t.Errorf("ran %q, %v, started %v, failed %v", ran, err, started, failed)
 	}
 }

@@ -114,7 +114,7 @@ func (c *client) refuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = c.call("start_run", map[string]any{"namespace": "default", "workflow_type": "x", "input": nil, "await_completion": true})
-	if !errors.As(err, &wire) || wire.Code != -32021 {
+	if !errors.As(err, &wire) || wire.Code != -32021 || !strings.Contains(wire.Message, "describe_run") {
 		t.Errorf("awaiting: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -181,6 +181,19 @@ func TestAnEmbeddedBridgeOwnsTheStore(t *testing.T) {
 	info, err := os.Stat(filepath.Join(home, "run", "engine.sock"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// server 4.1: a client starts the bridge wherever it stands; a configuration that lies there is not meant for it.
+func TestTheBridgeReadsNoFileOfTheDirectoryItStandsIn(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(home), "aion.yaml"), []byte("what: is this\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bridged(t, home, "", "--embedded").must("list_runs", map[string]any{"namespace": "default"})
+	if e := aion(t, home, "run", example("hello.awl"), "-i", "name=Ada"); e.code != 2 || !strings.Contains(e.stderr, "unknown key") {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -52,6 +52,7 @@ func TestEveryExampleRunsWithOneCommand(t *testing.T) {
 		{[]string{"hello.awl", "-i", "name=Ada"}, "greeted", 0},
 		{[]string{"retry.awl"}, "recovered", 0},
 		{[]string{"routing.awl", "-i", "directory=/etc/default"}, "small", 0},
+		{[]string{"routing.awl", "-i", "directory=/usr/bin"}, "large", 0},
 	}
 	for _, c := range cases {
 		t.Run(c.args[0], func(t *testing.T) {
@@ -61,6 +62,15 @@ func TestEveryExampleRunsWithOneCommand(t *testing.T) {
 				t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
 			}
 		})
+	}
+}
+
+// An example is copied: what fails in it must not look like a result.
+func TestNoExampleHidesThatACommandFailed(t *testing.T) {
+	t.Parallel()
+	e := aion(t, newHome(t), "run", example("routing.awl"), "-i", "directory=/nowhere")
+	if e.code != 1 || e.outcome(t)["status"] != "Failed" || !strings.Contains(e.stdout, "du: ") {
+		t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 }
 
@@ -137,7 +147,8 @@ func TestAnInterruptedRunGoesOnWithResume(t *testing.T) {
 	eventually(t, "the second step begins", func() bool { _, err := os.Stat(filepath.Join(dir, "two.begun")); return err == nil })
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(errs.String(), "is durable and parked; go on with: aion resume") {
+	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(errs.String(), "is durable and parked; go on with: aion resume") ||
+		!strings.Contains(errs.String(), "up to 100ms for 1 command; Ctrl-C again stops them") {
 		t.Fatalf("exit %d: %s", cmd.ProcessState.ExitCode(), errs.String())
 	}
 	_, rest, _ := strings.Cut(errs.String(), "go on with: aion resume ")

@@ -4,7 +4,7 @@ func operationWords() []word {
 	return []word{
 		{
 			"worker", "a task queue and its actions",
-			"`worker <name>` with its actions indented. Actions with a body (`run`, `runs`) are run by the server; the others by a worker process that is connected under that name. A document that opens with `worker` instead of `workflow` is a contract that a worker process serves.",
+			"`worker <name>` with its actions indented. Actions with a body (`run`, `runs`) are run by the server; the others wait for a worker process that is connected under that name; this version has no way to connect one, so give every action a body. A document that opens with `worker` instead of `workflow` is a contract that a worker process serves.",
 			"worker", "retry",
 		},
 		{
