@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"aion/domain"
@@ -16,7 +18,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	sqlWorkflowAdvance = `UPDATE workflows SET head_seq = ? WHERE id = ? AND head_seq = ?`
 	sqlWorkflowChange  = `UPDATE workflows SET head_seq = ?, workflow_type = ?, run_id = ?, status = ?, closed_at = ? WHERE id = ? AND head_seq = ?`
-	sqlEventAdd        = `INSERT INTO events (workflow_id, seq, run_id, type, recorded_at, data) VALUES (?, ?, ?, ?, ?, ?)`
+	sqlEventAdd        = `INSERT INTO events (workflow_id, seq, run_id, type, recorded_at, data) VALUES `
 	// What names a run (type, version, start, parent, labels) never changes, so that two of the indexes are written once.
 	sqlRunPut = `INSERT INTO runs (workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason,
 		started_at, ended_at, previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome)
@@ -29,6 +31,14 @@ const (
 	sqlKeysExpire = `DELETE FROM idempotency_keys WHERE (scope, key) IN
 		(SELECT scope, key FROM idempotency_keys WHERE expires_at <= ? ORDER BY expires_at LIMIT 4)`
 )
+
+// sqlEventsAdd has the statement for each number of events.
+var sqlEventsAdd = func() (texts [eventsAtOnce + 1]string) {
+	for n := 1; n <= eventsAtOnce; n++ {
+		texts[n] = sqlEventAdd + strings.Repeat(`(?, ?, ?, ?, ?, ?), `, n-1) + `(?, ?, ?, ?, ?, ?)`
+	}
+	return texts
+}()
 
 // Append implements ports.EventStore: one transaction for all commits. A commit that must be refused is found before it
 // has written anything, so it needs no savepoint. What nobody foresaw undoes the transaction and repeats it commit by
@@ -141,9 +151,8 @@ func latest(rows []history.RunRow) (row history.RunRow, ok bool) {
 }
 
 func (t *tx) contents(c *history.Commit, now time.Time) error {
-	for i := range c.Events {
-		e := &c.Events[i]
-		if _, err := t.exec(sqlEventAdd, string(e.WorkflowID), e.Seq, string(e.RunID), e.Type, micros(e.At), []byte(e.Data)); err != nil {
+	for events := range slices.Chunk(c.Events, eventsAtOnce) {
+		if err := t.addEvents(events); err != nil {
 			return err
 		}
 	}
@@ -174,6 +183,19 @@ func (t *tx) contents(c *history.Commit, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// eventsAtOnce is how many events one statement adds; there is a prepared statement for each number up to it.
+const eventsAtOnce = 8
+
+func (t *tx) addEvents(events []history.Recorded) error {
+	args := make([]driver.Value, 0, 6*eventsAtOnce)
+	for i := range events {
+		e := &events[i]
+		args = append(args, string(e.WorkflowID), e.Seq, string(e.RunID), e.Type, micros(e.At), []byte(e.Data))
+	}
+	_, err := t.exec(sqlEventsAdd[len(events)], args...)
+	return err
 }
 
 func (t *tx) putRun(r *history.RunRow) error {

@@ -214,7 +214,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) { // engine 18
 		}
 		n++
 		for _, step := range plan(t, s, q) {
-			scan := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING") && !strings.HasPrefix(step, "SCAN d")
+			scan := strings.HasPrefix(step, "SCAN") && !strings.HasSuffix(step, "VALUES CLAUSE") && !strings.Contains(step, "USING") && !strings.HasPrefix(step, "SCAN d")
 			// The primary key of these tables is the order in which they are read, up to the limit.
 			ordered := strings.Contains(q, "FROM outbox ORDER BY n")
 			// No request asks for the started tasks; an index of them would be written twice by every commit.

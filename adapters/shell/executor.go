@@ -40,6 +40,9 @@ func New(o Options) (*Executor, error) {
 	if err := supervise.CloseOnExec(); err != nil {
 		return nil, refuse("ProcessUnusable", err, "descriptors cannot be marked close-on-exec; mount /proc")
 	}
+	if err := supervise.RestoreInternalSignals(); err != nil {
+		return nil, refuse("ProcessUnusable", err, "the signals of this process cannot be set for commands; allow rt_sigaction")
+	}
 	if !supervise.Supported() {
 		o.Containment = ContainGroup
 	}

@@ -16,10 +16,10 @@ type action struct {
 // ignored is SIG_IGN.
 const ignored = 1
 
-// restoreInternalSignals puts the two signals that the C library keeps for itself (32 and 33) back to their default where
+// RestoreInternalSignals puts the two signals that the C library keeps for itself (32 and 33) back to their default where
 // they are ignored: a parent that starts programs by posix_spawn leaves them so, the state survives every exec, and
-// signal.Notify cannot reach them. A handler of our own C library is left alone.
-func restoreInternalSignals() error {
+// signal.Notify cannot reach them. A handler of our own C library is left alone. Whoever starts commands calls it once.
+func RestoreInternalSignals() error {
 	for _, sig := range []uintptr{32, 33} {
 		var now action
 		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, 0, uintptr(unsafe.Pointer(&now)), 8, 0, 0); errno != 0 { //nolint:gosec // a system call takes addresses

@@ -25,6 +25,9 @@ func Run() int {
 // Adopt makes this process the one that orphans below it are handed to: not on this system.
 func Adopt() error { return errUnsupported }
 
+// RestoreInternalSignals does nothing: no other C library keeps signals for itself.
+func RestoreInternalSignals() error { return nil }
+
 // CloseOnExec marks every descriptor from 3 up, so that nothing which this process was given without the flag reaches
 // a child.
 func CloseOnExec() error {

@@ -46,9 +46,6 @@ func run() error {
 	if err := punctual(); err != nil {
 		return err
 	}
-	if err := restoreInternalSignals(); err != nil {
-		return err
-	}
 	if err := settle(openFiles); err != nil {
 		return err
 	}
