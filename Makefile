@@ -26,7 +26,7 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each
 bench: ## ratios against this machine's own limits, printed
 	go run ./test/bench
 
-soak: ## a million random documents, ten thousand faults in green ones, long random crash runs
+soak: ## a million random documents, a hundred thousand faults in green ones, long random crash runs
 	AION_SOAK=1 go test -count=1 -timeout 0 -run TestRandomDocuments -v ./test/language
 	AION_SOAK=1 go test -count=1 -timeout 60m -run TestEverySingleFault -v ./domain/awl
 	AION_SOAK=1 go test -count=1 -timeout 120m -run TestRandomKills -v ./test/e2e

@@ -39,6 +39,9 @@ bash test/lint.sh
 step "tests"
 go test -race -shuffle=on -count=1 -timeout 15m ./...
 
+step "the language at length, without the race detector: 10,000 random documents, 10,000 faults, hostile texts"
+go test -count=1 -timeout 10m -run 'TestRandomDocuments|TestEverySingleFault|TestHostile' ./test/language ./domain/awl
+
 step "official conformance suite"
 bash test/mcp/conformance.sh
 

@@ -226,9 +226,12 @@ type tally struct{ faults, harmless, close, fixable, green, restored int }
 // Must-show of the language: single faults in green documents.
 func TestEverySingleFaultIsFoundWhereItIs(t *testing.T) {
 	t.Parallel()
-	n := 2_000
-	if os.Getenv("AION_SOAK") != "" {
-		n = 10_000
+	n := 10_000
+	switch {
+	case os.Getenv("AION_SOAK") != "":
+		n = 100_000
+	case raceEnabled: // test/run.sh runs this without the race detector too
+		n = 500
 	}
 	type seed struct {
 		name           string

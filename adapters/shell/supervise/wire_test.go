@@ -28,6 +28,12 @@ func frames() []supervise.Frame {
 	}
 }
 
+// byBytes compares large parts of frames as a whole.
+func byBytes() cmp.Option {
+	some := func(a, b []byte) bool { return len(a) > 0 || len(b) > 0 }
+	return cmp.Options{cmpopts.EquateEmpty(), cmp.FilterValues(some, cmp.Comparer(bytes.Equal))}
+}
+
 func TestAFrameIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	var wire bytes.Buffer
@@ -40,7 +46,7 @@ func TestAFrameIsReadAsItWasWritten(t *testing.T) {
 	}
 	for i, want := range frames() {
 		got, err := supervise.Read(&wire)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		if diff := cmp.Diff(want, got, byBytes()); err != nil || diff != "" {
 			t.Errorf("frame %d: %v %s", i, err, diff)
 		}
 	}
@@ -69,7 +75,7 @@ func FuzzReadFrame(f *testing.F) {
 			t.Fatal(err)
 		}
 		back, err := supervise.Read(bytes.NewReader(again))
-		if diff := cmp.Diff(frame, back, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		if diff := cmp.Diff(frame, back, byBytes()); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
 	})

@@ -1,0 +1,5 @@
+//go:build race
+
+package awl_test
+
+const raceEnabled = true
