@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -108,7 +109,7 @@ func (l *link) bridge(ctx context.Context, r cli.MCPRequest, in io.Reader, out i
 	find := func(context.Context) (string, error) { url, _, err := l.endpoint(r.URL); return url, err }
 	if r.Embedded {
 		e := &embedded{link: l, log: log}
-		defer func() { err = firstOf(err, e.close(context.WithoutCancel(ctx))) }()
+		defer func() { err = cmp.Or(err, e.close(context.WithoutCancel(ctx))) }()
 		find = e.find
 	}
 	b, err := l.newBridge(r, find, log)
@@ -116,13 +117,6 @@ func (l *link) bridge(ctx context.Context, r cli.MCPRequest, in io.Reader, out i
 		return err
 	}
 	return b.Run(ctx, in, out)
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func (l *link) tools(ctx context.Context, r cli.MCPRequest) (list []byte, served bool, err error) {

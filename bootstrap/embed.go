@@ -32,7 +32,7 @@ func (e *embedded) find(ctx context.Context) (string, error) {
 	defer e.mu.Unlock()
 	for end := time.Now().Add(takeOver); ; {
 		url, found, err := e.endpoint("")
-		if found || err != nil && !isType(err, "StoreOwned") {
+		if found || err != nil && domain.TypeOf(err) != "StoreOwned" {
 			return url, err
 		}
 		if err == nil {
@@ -40,7 +40,7 @@ func (e *embedded) find(ctx context.Context) (string, error) {
 				continue
 			}
 		}
-		owned := isType(err, "StoreOwned") || domain.CodeOf(err) == domain.CodeStoreLocked
+		owned := domain.TypeOf(err) == "StoreOwned" || domain.CodeOf(err) == domain.CodeStoreLocked
 		if !owned || time.Now().After(end) {
 			return "", err
 		}
@@ -50,11 +50,6 @@ func (e *embedded) find(ctx context.Context) (string, error) {
 		case <-time.After(lookAgain):
 		}
 	}
-}
-
-func isType(err error, kind string) bool {
-	var refusal *domain.Error
-	return errors.As(err, &refusal) && refusal.Type == kind
 }
 
 // own opens the store, and serves it.

@@ -64,6 +64,15 @@ func CodeOf(err error) Code {
 	return CodeBackend
 }
 
+// TypeOf gives the type of a refusal anywhere in the chain of err, and nothing for any other error.
+func TypeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Type
+	}
+	return ""
+}
+
 // Unavailable says that the call may be repeated later; typ is ShuttingDown, StoreUnavailable, StoreReadOnly or DeadlineExceeded.
 func Unavailable(typ, message string, cause error) error {
 	return &Error{Code: CodeUnavailable, Type: typ, Message: message, Err: cause}

@@ -101,7 +101,7 @@ func methodFault(method string, withTasks bool) *fault {
 	data := append(jsontext.AppendText([]byte(`{"method":`), domain.Quote(method, 200)), '}')
 	return &fault{
 		status: http.StatusNotFound, code: codeMethodNotFound, data: data,
-		message: fmt.Sprintf("method `%s` is not implemented; the methods are %s", domain.Quote(method, 200), known),
+		message: fmt.Sprintf("there is no method `%s`; the methods are %s", domain.Quote(method, 200), known),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aion/adapters/web/jsontext"
+	"aion/domain"
 	"aion/domain/access"
 )
 
@@ -68,13 +69,8 @@ func (a Arguments) Time(name string) time.Time {
 
 // Encode writes a value as results are written: compact JSON without the escapes that only HTML needs.
 func Encode(value any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	text, err := domain.Encode(value)
+	return text, err
 }
 
 // compact drops the white space of checked JSON text.

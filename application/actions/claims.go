@@ -3,7 +3,6 @@ package actions
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"aion/application/engine"
@@ -92,7 +91,4 @@ func (r *registry) stopClaim(c history.Claim) bool {
 	return true
 }
 
-func claimLost(err error) bool {
-	var refusal *domain.Error
-	return errors.As(err, &refusal) && refusal.Type == "ClaimLost"
-}
+func claimLost(err error) bool { return domain.TypeOf(err) == "ClaimLost" }

@@ -7,9 +7,6 @@ import (
 	"aion/domain/awl/plan"
 )
 
-// maxWarnings bounds what a deploy is told about this server's policy.
-const maxWarnings = 50
-
 // Policy is what the operator of this server allows declared bodies.
 type Policy struct {
 	Bodies Bodies
@@ -22,11 +19,7 @@ type Policy struct {
 // failed run (actions 10.3).
 func (p Policy) Warnings(of *plan.Plan) []string {
 	var out []string
-	warn := func(format string, args ...any) {
-		if len(out) < maxWarnings {
-			out = append(out, fmt.Sprintf(format, args...))
-		}
-	}
+	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, w := range of.Workers {
 		for _, a := range w.Actions {
 			switch {

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"aion/domain"
 )
 
@@ -92,6 +90,5 @@ func (t *turn) receipt(i int) (Receipt, error) {
 
 // Conflicted reports whether an error says that another call with the same idempotency key was first.
 func Conflicted(err error) bool {
-	var refusal *domain.Error
-	return errors.As(err, &refusal) && refusal.Code == domain.CodeIdempotencyConflict && refusal.Type == "IdempotencyTaken"
+	return domain.CodeOf(err) == domain.CodeIdempotencyConflict && domain.TypeOf(err) == "IdempotencyTaken"
 }

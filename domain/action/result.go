@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"aion/domain"
 )
 
 // record is the result of capture `outcome`; the member order is part of the contract (actions 3.3).
@@ -103,11 +105,9 @@ func notJSON(raw []byte, err error) *Failed {
 
 // encode writes JSON without HTML escaping; its arguments always have an encoding.
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := domain.Encode(v)
+	if err != nil {
 		panic("action: a result without an encoding: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return text
 }

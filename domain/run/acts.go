@@ -85,7 +85,7 @@ func (a *Acts) childStarted(r *Run, ev history.ChildStarted) {
 	if a == nil {
 		return
 	}
-	a.post(r, StartChild, ev.Child, encodeStart(ChildStart{
+	a.post(r, StartChild, ev.Child, encode(ChildStart{
 		Child: ev.Child, WorkflowID: ev.ChildWorkflowID, WorkflowType: ev.WorkflowType,
 		Input: ev.Input, Detached: ev.Detached, RunID: r.row.RunID,
 	}))
@@ -95,7 +95,7 @@ func (a *Acts) childClosed(r *Run, c Child, reason string) {
 	if a == nil {
 		return
 	}
-	a.post(r, CloseChild, c.ID, encodeClose(ChildClose{WorkflowID: c.WorkflowID, Reason: reason}))
+	a.post(r, CloseChild, c.ID, encode(ChildClose{WorkflowID: c.WorkflowID, Reason: reason}))
 }
 
 func (a *Acts) post(r *Run, kind string, ordinal int64, body domain.Payload) {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"aion/domain"
@@ -47,9 +46,6 @@ func DecodeMessage[T ChildStart | ChildClose | ChildEnd](m history.Message) (T, 
 	return body, nil
 }
 
-func encodeStart(s ChildStart) domain.Payload { return encode(s) }
-func encodeClose(c ChildClose) domain.Payload { return encode(c) }
-
 // childEnd is what the parent of an ended run records.
 func (r *Run) childEnd() domain.Payload {
 	end := ChildEnd{Parent: *r.row.Parent}
@@ -67,11 +63,9 @@ func (r *Run) childEnd() domain.Payload {
 
 // encode cannot fail: the bodies hold strings, numbers and JSON that was valid when it was recorded.
 func encode(v any) domain.Payload {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := domain.Encode(v)
+	if err != nil {
 		panic("run: message body cannot be encoded: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return text
 }

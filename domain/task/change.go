@@ -111,5 +111,5 @@ func Ended(id ID) error {
 
 // IsEnded reports whether an error is the refusal of Ended.
 func IsEnded(err error) bool {
-	return domain.CodeOf(err) == domain.CodeIdempotencyConflict && typeOf(err) == "TaskEnded"
+	return domain.CodeOf(err) == domain.CodeIdempotencyConflict && domain.TypeOf(err) == "TaskEnded"
 }

@@ -32,11 +32,3 @@ func RefusalOf(err error) (*Refusal, bool) {
 	}
 	return &Refusal{Code: e.Code, Type: e.Type, Message: e.Message}, true
 }
-
-func typeOf(err error) string {
-	var e *domain.Error
-	if !errors.As(err, &e) {
-		return ""
-	}
-	return e.Type
-}

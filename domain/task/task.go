@@ -3,9 +3,7 @@
 package task
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"time"
 
@@ -75,13 +73,7 @@ type Outcome struct {
 }
 
 // Encode writes the outcome as it is stored; its value loses insignificant space and nothing else.
-func (o Outcome) Encode() ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(o)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
-}
+func (o Outcome) Encode() ([]byte, error) { return domain.Encode(o) }
 
 // Refusal is what the caller reads instead of a success.
 type Refusal struct {

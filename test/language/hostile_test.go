@@ -1,3 +1,7 @@
+//go:build !race
+
+// What is allocated tells nothing under the race detector: test/run.sh runs these without it.
+
 package language_test
 
 import (
@@ -17,8 +21,6 @@ type hostile struct {
 	name, src string
 	green     bool
 }
-
-const plainTop = "//! x\nworkflow w\n  input n: Int\n  outcome done: type Int, route success\n\nworker tools\n  action go(n: Int) -> Int\n\n"
 
 func hostiles() []hostile {
 	good := plainTop + "step s\n  go(n: n) -> x\n  route done(x)\n"
@@ -161,9 +163,6 @@ func constDoubling(n int) string {
 // report 85, report 87, report 88, awl 2.1: whatever the text, the answer is a finding in its place or a plan, and the work
 // is bounded. What is allocated stands for the work: at most 256 MB, and the clock is not asked.
 func TestHostileDocumentsGetTheirFindings(t *testing.T) { //nolint:paralleltest // it measures allocations
-	if raceEnabled {
-		t.Skip("what is allocated tells nothing under the race detector; test/run.sh runs this without it too")
-	}
 	for _, h := range hostiles() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -11,6 +11,8 @@ import (
 	"aion/domain/awl/diag"
 )
 
+const plainTop = "//! x\nworkflow w\n  input n: Int\n  outcome done: type Int, route success\n\nworker tools\n  action go(n: Int) -> Int\n\n"
+
 func places(list []diag.Diagnostic) string {
 	var parts []string
 	for _, d := range list {

@@ -28,11 +28,8 @@ type deployStep struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// The bounds of the answer: a deploy has four steps, and shows so many warnings.
-const (
-	deploySteps = 4
-	maxWarnings = 50
-)
+// deploySteps is how many steps a deploy has.
+const deploySteps = 4
 
 func (s *Service) deployDocument(ctx context.Context, call mcp.Call) (any, error) {
 	got, err := s.authoring.Deploy(ctx, call.Caller, authoring.DeployRequest{
@@ -45,7 +42,7 @@ func (s *Service) deployDocument(ctx context.Context, call mcp.Call) (any, error
 	out := deployed{Deployment: deployment{
 		DeploymentID: got.DeploymentID, DocumentPath: got.DocumentPath, ContentHash: got.ContentHash, WorkflowType: got.WorkflowType,
 		PackageID: got.PackageID, DeployedAt: stamp(got.DeployedAt), FreshlyLoaded: got.FreshlyLoaded,
-		Warnings: append([]string{}, got.Warnings[:min(len(got.Warnings), maxWarnings)]...),
+		Warnings: append([]string{}, got.Warnings...),
 	}}
 	for _, step := range got.Steps {
 		out.Steps = append(out.Steps, deployStep{Step: step.Step, DurationMS: step.Duration.Milliseconds()})
