@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -29,26 +28,8 @@ type realm struct {
 	t      *testing.T
 	issuer *issuer.Issuer
 	clock  *fake.Clock
-	log    *journal
+	log    *fake.Log
 	key    *issuer.Key // published, ES256
-}
-
-// journal is a log that can be searched.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
 }
 
 // fast are keys that cost little to make and to check.
@@ -57,7 +38,7 @@ var fast = sync.OnceValue(func() *issuer.Key { return issuer.NewKey("k1", "ES256
 // found makes a realm whose first fetch is not made yet.
 func found(t *testing.T, change func(*auth.JWKSOptions)) *realm {
 	t.Helper()
-	r := &realm{t: t, issuer: issuer.New(t), clock: fake.NewClock(time.Time{}), log: &journal{}, key: fast()}
+	r := &realm{t: t, issuer: issuer.New(t), clock: fake.NewClock(time.Time{}), log: &fake.Log{}, key: fast()}
 	r.issuer.Publish(r.key)
 	o := auth.JWKSOptions{
 		URL: r.issuer.KeysURL(), Refresh: 5 * time.Minute, MaxAge: 20 * time.Minute, Issuer: r.issuer.URL(), Audience: audience,

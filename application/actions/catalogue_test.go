@@ -14,6 +14,7 @@ import (
 	"aion/domain/action"
 	"aion/domain/deployment"
 	"aion/domain/history"
+	"aion/test/fake"
 )
 
 // shelf is a catalogue over deployed plans, and a double for the records of runs.
@@ -37,7 +38,7 @@ func (s *shelf) Runs(_ context.Context, id domain.WorkflowID) ([]history.RunRow,
 	return s.runs[id], s.lost
 }
 
-func newShelf(t *testing.T, commands ...string) (*shelf, *actions.Catalogue, *safeBuffer) {
+func newShelf(t *testing.T, commands ...string) (*shelf, *actions.Catalogue, *fake.Log) {
 	t.Helper()
 	store := memory.New(realtime{})
 	s := &shelf{Service: deployments.New(deployments.Deps{Store: store, Index: store, Clock: realtime{}})}
@@ -45,7 +46,7 @@ func newShelf(t *testing.T, commands ...string) (*shelf, *actions.Catalogue, *sa
 	for _, c := range commands {
 		w.deploy(one("w", c))
 	}
-	log := &safeBuffer{}
+	log := &fake.Log{}
 	c := actions.NewCatalogue(slog.New(slog.NewTextHandler(log, nil)))
 	return s, c, log
 }

@@ -1,7 +1,6 @@
 package actions_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,23 +69,6 @@ func (a *answers) Lookup(_ context.Context, q actions.Question) actions.Answer {
 	return a.give(q)
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // world is a dispatcher on an engine over a store in memory.
 type world struct {
 	t          *testing.T
@@ -98,7 +80,7 @@ type world struct {
 	dispatcher *actions.Dispatcher
 	gate       *actions.Gate
 	x          *executor
-	log        *safeBuffer
+	log        *fake.Log
 	stop       func()
 }
 
@@ -112,7 +94,7 @@ type settings struct {
 
 func newWorld(t *testing.T, set settings, plans ...*plan.Plan) *world {
 	t.Helper()
-	w := &world{t: t, store: memory.New(realtime{}), x: &executor{do: set.do}, log: &safeBuffer{}}
+	w := &world{t: t, store: memory.New(realtime{}), x: &executor{do: set.do}, log: &fake.Log{}}
 	logger := slog.New(slog.NewTextHandler(w.log, nil))
 	w.faulty = fake.NewStore(w.store)
 	watch, ids := system.NewWatch(), system.IDs{}

@@ -1,12 +1,10 @@
 package audit_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,28 +15,11 @@ import (
 	"aion/adapters/system"
 	"aion/application/audit"
 	"aion/domain"
+	"aion/test/fake"
 )
 
 func refusal(subject, remote string, code domain.Code) domain.AuditRecord {
 	return domain.AuditRecord{Subject: subject, Remote: remote, Code: code, Surface: "mcp", Action: "auth.refused"}
-}
-
-// journal is a log that can be read while it is written.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
 }
 
 // short are the records of a log in short, and that it holds.
@@ -62,7 +43,7 @@ func short(t *testing.T, store *memory.Store) []string {
 func TestRefusalsAreCappedAndCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &journal{}
+		log := &fake.Log{}
 		store := memory.New(system.Clock{})
 		trail := audit.New(audit.Deps{Log: store, Chain: "c", Clock: system.Clock{}, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		if err := trail.Begin(t.Context()); err != nil {

@@ -1,7 +1,6 @@
 package runs_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,7 +63,7 @@ type world struct {
 	t       *testing.T
 	backend fake.Backend
 	store   *fake.Store
-	log     *bytes.Buffer
+	log     *fake.Log
 	// mayFault: a plan that no compiler writes makes the engine pause a run.
 	mayFault bool
 
@@ -107,13 +106,13 @@ func newWorld(t *testing.T, run executor, plans ...*plan.Plan) *world {
 // startWorld starts a server over a store. Stop ends it as kill -9 does, except that goroutines end.
 func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, plans ...*plan.Plan) *world {
 	t.Helper()
-	w := &world{t: t, backend: backend, store: fake.NewStore(backend), log: &bytes.Buffer{}}
+	w := &world{t: t, backend: backend, store: fake.NewStore(backend), log: &fake.Log{}}
 	clock, ids, watch := realtime{}, system.IDs{}, system.NewWatch()
 	var chance ports.IDs = ids
 	if set.factors != nil {
 		chance = fake.NewIDs(set.factors...)
 	}
-	logger := slog.New(slog.NewTextHandler(&syncWriter{to: w.log}, nil))
+	logger := slog.New(slog.NewTextHandler(w.log, nil))
 	if set.bodies == "" {
 		set.bodies = actions.BodiesOn
 	}
@@ -166,17 +165,6 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 		})
 	}
 	return w
-}
-
-type syncWriter struct {
-	mu sync.Mutex
-	to *bytes.Buffer
-}
-
-func (w *syncWriter) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(b)
 }
 
 func (w *world) deploy(p *plan.Plan) {
