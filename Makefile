@@ -18,7 +18,7 @@ lint:
 	bash test/lint.sh
 
 unit:
-	go test -race -shuffle=on -count=1 ./...
+	go run ./test/postgres/with go test -race -shuffle=on -count=1 ./...
 
 fuzz: ## every fuzz target for FUZZTIME (60s) each
 	bash test/fuzz.sh

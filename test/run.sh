@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change lands. Installs what is missing; needs Go, gcc, git and node with npm.
+# Everything that must hold before a change lands. Installs what is missing; needs Go, gcc, git, Postgres and node with npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 step() { printf '\n== %s\n' "$*"; }
 
 # The race detector and SQLite need a C compiler, the conformance suite needs npm: Debian's packages, when we may.
+have() { command -v "$1" >/dev/null 2>&1 || compgen -G "/usr/lib/postgresql/*/bin/$1" >/dev/null; }
 need() { # need COMMAND PACKAGE
-	command -v "$1" >/dev/null 2>&1 && return 0
+	have "$1" && return 0
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
 	else
@@ -18,6 +19,13 @@ need() { # need COMMAND PACKAGE
 need gcc gcc
 need git git
 need npx npm
+if ! have pg_ctl && [ "$(id -u)" = 0 ] && mkdir /etc/postgresql-common 2>/dev/null; then
+	echo 'create_main_cluster = off' >/etc/postgresql-common/createcluster.conf # the package is to run no server of its own
+fi
+need pg_ctl postgresql
+
+# One Postgres for all that follows; it ends with this run, however that ends.
+[ -n "${AION_TEST_POSTGRES:-}" ] || exec go run ./test/postgres/with bash test/run.sh
 
 step "format"
 unformatted=$(gofmt -l $(git ls-files '*.go'))
