@@ -19,7 +19,6 @@ type attempt struct {
 	e       ports.Execution
 	command action.Command
 	began   time.Time
-	log     *slog.Logger
 	sink    *sink
 	notes   sync.WaitGroup // status events on their way: the transcript may make them wait, nothing else does
 	hidden  *secrets
@@ -32,6 +31,8 @@ type attempt struct {
 }
 
 func (x *Executor) log(k domain.AttemptKey) *slog.Logger { return x.o.Logger.With(keyAttrs(k)...) }
+
+func (a *attempt) log() *slog.Logger { return a.x.log(a.e.Dispatch.Key) }
 
 // run executes all lines and gives the verdict.
 func (a *attempt) run(ctx context.Context) action.Verdict {
@@ -79,10 +80,10 @@ func (a *attempt) lines(ctx context.Context) ending {
 	for i := range a.command.Lines {
 		a.interrupted(ctx)
 		if a.cause != "" {
-			return ending{cutShort: true}
+			return ending{cutShort: true, exit: a.about(i)}
 		}
 		end = a.line(ctx, i)
-		if end.failure != nil || end.lost || end.stuck || a.cause != "" || end.exit.Code != 0 {
+		if end.unstarted != nil || end.lost || end.stuck || a.cause != "" || end.exit.Code != 0 {
 			end.cutShort = i+1 < len(a.command.Lines)
 			return end
 		}
@@ -111,7 +112,7 @@ func (a *attempt) interrupted(ctx context.Context) {
 func (a *attempt) started(leader processID, at time.Time, ended bool) {
 	if !ended {
 		if err := a.record(leader); err != nil {
-			a.log.Warn("ledger entry not completed", "error", err)
+			a.log().Warn("ledger entry not completed", "error", err)
 		}
 	}
 	if a.bound == nil && a.e.Bound > 0 {
@@ -148,34 +149,34 @@ func (a *attempt) note(status string, more ...any) {
 func (a *attempt) verdict(end ending) action.Verdict {
 	switch a.cause {
 	case ports.StopRunClosed, ports.StopCancelled, ports.StopClaimLost:
-		a.log.Info("attempt stopped, its result is dropped", "cause", string(a.cause))
+		a.log().Info("attempt stopped, its result is dropped", "cause", string(a.cause))
 		return action.Dropped{}
 	case ports.StopDeadline, ports.StopDrain:
 	}
 	switch {
 	case end.stuck:
 		return action.Fail(action.Terminal, action.CodeContainmentFailed, "processes of the command could not be ended: "+end.left+
-			"; end them by hand, or restart the host", nil)
+			"; end them by hand, or restart the host", nil).With(end.exit.Details())
 	case a.cause == ports.StopDeadline:
-		if end.exit.ended {
-			a.log.Warn("command exited after its bound", "exit_code", end.exit.Code, "bound", a.e.Bound.String())
+		if end.exit.Ended {
+			a.log().Warn("command exited after its bound", "exit_code", end.exit.Code, "bound", a.e.Bound.String())
 		}
-		return action.DeadlineFailure(a.e.Bound)
-	case end.failure != nil && a.cause == "":
-		return *end.failure
+		return action.DeadlineFailure(a.e.Bound, end.exit)
+	case end.unstarted != nil && a.cause == "":
+		return spawnFailure(end.exit, end.unstarted)
 	case a.parked(end):
 		return action.Parked{}
 	case end.lost:
 		return action.Fail(action.Lost, action.CodeSupervisorLost, "the supervisor of the command ended before the command did; "+
-			"its processes were ended", nil)
-	case end.outOfMemory:
-		return action.OutOfMemory(end.exit.Exit, a.x.o.Limits.MemoryBytes)
+			"its processes were ended", nil).With(end.exit.Details())
+	case end.exit.Code != 0 && end.outOfMemory:
+		return action.OutOfMemory(end.exit, a.x.o.Limits.MemoryBytes)
 	case end.exit.Code != 0:
-		return action.ExitFailure(end.exit.Exit)
+		return action.ExitFailure(end.exit)
 	}
 	result, failure := action.Result(a.command.Capture, a.e.ResultIsNil, a.stdout, a.stderr, a.e.MaxResult)
 	if failure != nil {
-		return *failure
+		return failure.With(end.exit.Details())
 	}
 	return action.Completed{Result: result}
 }
@@ -185,7 +186,7 @@ func (a *attempt) parked(end ending) bool {
 	if a.cause == "" {
 		return a.x.killed.Load() && end.exit.Code != 0
 	}
-	return end.cutShort || end.lost || end.failure != nil || !end.exit.ended || end.exit.Code != 0
+	return end.cutShort || end.lost || end.unstarted != nil || !end.exit.Ended || end.exit.Code != 0
 }
 
 // stoppedBefore is the verdict of an attempt that was stopped before it began: nothing was started.

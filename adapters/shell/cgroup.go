@@ -145,12 +145,13 @@ func (c *cgroups) rest(l Limits) supervise.Limits {
 // leaf is the cgroup of one supervisor's commands; the supervisor itself is outside.
 type leaf struct {
 	dir      string
+	memory   bool // the kernel counts its memory
 	oomKills int  // that were seen so far
 	spent    bool // it was killed from here
 }
 
 func (c *cgroups) leaf(name string) (*leaf, error) {
-	l := &leaf{dir: filepath.Join(c.dir, leafPrefix+name)}
+	l := &leaf{dir: filepath.Join(c.dir, leafPrefix+name), memory: c.controllers["memory"]}
 	if err := os.Mkdir(l.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cgroup of a command: %w", err)
 	}
@@ -195,7 +196,7 @@ func (l *leaf) populated() bool {
 
 // outOfMemory reports whether a process of it was killed for want of memory since the last call.
 func (l *leaf) outOfMemory() bool {
-	if l == nil {
+	if l == nil || !l.memory {
 		return false
 	}
 	events, err := os.ReadFile(filepath.Join(l.dir, "memory.events"))

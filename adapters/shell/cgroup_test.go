@@ -12,6 +12,7 @@ import (
 	"aion/adapters/shell"
 	"aion/adapters/shell/supervise"
 	"aion/domain/action"
+	"aion/ports"
 )
 
 // delegated is the directory below which this process may make cgroups; without one the test is skipped.
@@ -218,8 +219,11 @@ func TestWhatTheKernelKilledForWantOfMemoryIsOutOfMemory(t *testing.T) {
 	}
 	dir := t.TempDir()
 	x.PlainCgroup(dir)
-	killed := run(fmt.Sprintf(`sh -c 'cd %s/attempt-*; echo "oom_kill 1" > memory.events; kill -9 $$'`, dir), action.CaptureText)
-	got := execute(t, x, killed)
+	killed := func(n int, end string) string {
+		return fmt.Sprintf(`cd %s/attempt-*; echo "oom_kill %d" > memory.events; %s`, dir, n, end)
+	}
+	command := func(script string) ports.Execution { return run("sh -c '"+script+"'", action.CaptureText) }
+	got := execute(t, x, command(killed(1, "kill -9 $$")))
 	for _, want := range []string{"out_of_memory retryable:", "actions.limits.memory_bytes", "67108864"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
@@ -227,6 +231,23 @@ func TestWhatTheKernelKilledForWantOfMemoryIsOutOfMemory(t *testing.T) {
 	}
 	if got := execute(t, x, run("sh -c 'kill -9 $$'")); !strings.HasPrefix(got, "exit_signal retryable:") {
 		t.Errorf("a kill that was seen is seen again: %s", got)
+	}
+	// A kill belongs to the command that it happened in, whatever became of that one.
+	if got := execute(t, x, command(killed(2, "echo fine"))); got != `completed:"fine"` {
+		t.Errorf("it did without the process that was killed: %s", got)
+	}
+	if got := execute(t, x, run("sh -c 'exit 3'")); !strings.HasPrefix(got, "exit_nonzero retryable:") {
+		t.Errorf("the kill of an earlier command: %s", got)
+	}
+	p, err := x.Start(t.Context(), shell.Command{Name: "harness", Argv: []string{"sh", "-c", killed(3, "exit 0")}, Env: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, err := p.Wait(); code != 0 || err != nil {
+		t.Errorf("ended with %d, %v", code, err)
+	}
+	if got := execute(t, x, run("sh -c 'exit 3'")); !strings.HasPrefix(got, "exit_nonzero retryable:") {
+		t.Errorf("the kill of a process that was no command: %s", got)
 	}
 	leaves, err := filepath.Glob(dir + "/attempt-*")
 	if err != nil || len(leaves) != 1 {

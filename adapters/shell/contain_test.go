@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -321,15 +322,24 @@ func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
 }
 
 // actions 43
+//
+//nolint:paralleltest // it counts the descriptors and goroutines of this process
 func TestManyCommandsLeaveNothingBehind(t *testing.T) {
-	t.Parallel()
+	once := open(t) // what the runtime opens for good is open after the first command
+	if got := execute(t, once, run("true")); !strings.HasPrefix(got, "completed:") {
+		t.Error(got)
+	}
+	if err := once.Close(); err != nil {
+		t.Error(err)
+	}
+	before, running := descriptors(t), runtime.NumGoroutine()
 	x := open(t)
-	before := descriptors(t)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for range 50 {
-				if got := text(x.Execute(context.Background(), run("true"), nil)); !strings.HasPrefix(got, "completed:") {
+			for i := range 50 {
+				command := []string{"true", "sh -c 'exit 3'", "no-such-program", "sh -c 'sleep 60 & echo hi'"}[i%4]
+				if got := text(x.Execute(context.Background(), run(command), nil)); !strings.Contains("completed: exit_nonzero spawn_failed", got[:10]) {
 					t.Error(got)
 				}
 			}
@@ -339,10 +349,10 @@ func TestManyCommandsLeaveNothingBehind(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Error(err)
 	}
-	// Other tests run beside this one, so the number is only bounded.
-	if after := descriptors(t); after > before+200 {
+	if after := descriptors(t); after != before {
 		t.Errorf("%d descriptors, %d before", after, before)
 	}
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= running })
 }
 
 func descriptors(t *testing.T) int {
@@ -354,13 +364,15 @@ func descriptors(t *testing.T) int {
 	return len(fds)
 }
 
-// actions 44, 45, 46
+// actions 44, 45, 46; report 43: also when others hold the pipes of the leader, and when it is they that go on.
 func TestTheBoundEndsAnAttemptWhateverItsExitCode(t *testing.T) {
 	t.Parallel()
-	x := open(t)
+	logged := &journal{}
+	x := open(t, logged.keep)
 	for _, command := range []string{
-		"sleep 60", `sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'`,
-		`sh -c 'trap "" TERM; sleep 60 & sleep 60'`, "yes",
+		"sleep 60", `sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'`, `sh -c 'trap "" TERM; sleep 60 & sleep 60'`, "yes",
+		`sh -c '(sleep 60); true'`, `sh -c 'sleep 60 | sleep 60'`, `sh -c 'sleep 60 & wait'`, `sh -c '(setsid sleep 60 &); (sleep 60 &); sleep 60'`,
+		`sh -c '(trap "" TERM INT HUP; exec setsid sleep 60) & wait'`,
 	} {
 		e := run(command)
 		e.Bound = 200 * time.Millisecond
@@ -370,6 +382,22 @@ func TestTheBoundEndsAnAttemptWhateverItsExitCode(t *testing.T) {
 		}
 		if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
 			t.Errorf("left: %v", left)
+		}
+		line := logged.line(t, e.Dispatch.Key, "command exited after its bound")
+		if line["level"] != "WARN" || line["exit_code"] == nil || line["bound"] != "200ms" {
+			t.Errorf("%s: logged %v", command, line)
+		}
+	}
+	for end, code := range map[string]float64{"exit 0": 0, "exit 5": 5, "kill -9 $$": 137} {
+		e := run(`sh -c 'trap "` + strings.ReplaceAll(end, "$", `\\$`) + `" TERM; echo up; while :; do sleep 0.02; done'`)
+		e.Bound = time.Hour
+		stop, verdict, _ := start(t, x, e)
+		stop(ports.StopDeadline)
+		if got := <-verdict; got != "deadline_exceeded timeout:the attempt exceeded its authored bound of 1h0m0s" {
+			t.Errorf("%s: got %s", end, got)
+		}
+		if line := logged.line(t, e.Dispatch.Key, "command exited after its bound"); line["exit_code"] != code {
+			t.Errorf("%s: logged %v", end, line)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,18 +109,25 @@ func TestTheWorkspaceRootIsMadeOrRefusedWithItsReason(t *testing.T) {
 		"brace":       {filepath.Join(base, "{x}"), "", "echo {workspace_root}", "would change the parsed shape"},
 		"below file":  {filepath.Join(file, "x"), "", "echo {workspace_root}", "could not be created"},
 		"relative":    {"clones", "", "echo {workspace_root}", "workspace_root_not_absolute"},
+		"empty":       {"", "", "echo {workspace_root}", "which is not known: `actions.workspace_root` is empty; set it"},
 		"not used":    {"", "no home", "echo fine", "fine"},
 		"hole of the": {"", "no home", "echo {{workspace_root}}", "completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := open(t, func(o *shell.Options) { o.WorkspaceRoot, o.WorkspaceRootReason = c.root, c.reason })
+			logged := &journal{}
+			x := open(t, logged.keep, func(o *shell.Options) { o.WorkspaceRoot, o.WorkspaceRootReason = c.root, c.reason })
 			e := run(c.body)
 			if strings.Contains(c.body, "{{") {
 				e = with(e, `{"workspace_root":"v"}`, scalar("workspace_root"))
 			}
 			if got := execute(t, x, e); !strings.Contains(got, c.want) {
 				t.Errorf("got %s", got)
+			}
+			line := logged.line(t, e.Dispatch.Key, "workspace root expanded")
+			if expands := name == "made" || name == "dollar"; expands && (line["level"] != "INFO" || line["root"] != c.root || line["action"] != "go") ||
+				!expands && line != nil {
+				t.Errorf("logged %v", line)
 			}
 			if name == "made" {
 				if info, err := os.Stat(c.root); err != nil || info.Mode().Perm() != 0o700 {
@@ -133,7 +141,18 @@ func TestTheWorkspaceRootIsMadeOrRefusedWithItsReason(t *testing.T) {
 // actions 14, 17
 func TestTheFirstDefectOfADispatchIsReported(t *testing.T) {
 	t.Parallel()
-	x := open(t, func(o *shell.Options) { o.WorkspaceRoot, o.AllowedPrograms = "", []string{"true"} })
+	var booted atomic.Bool
+	settings := func(o *shell.Options) { o.WorkspaceRoot, o.AllowedPrograms = "", []string{"true"} }
+	sound := open(t, settings)
+	// What keeps a command from being started is the last of all defects.
+	ungranted := open(t, settings, func(o *shell.Options) {
+		o.Env = []shell.Grant{{Name: "TOKEN", FromEnv: "TOKEN", Queues: []string{"tools"}}}
+		o.LookupEnv = func(string) (string, bool) { return "", !booted.Load() }
+	})
+	booted.Store(true)
+	if got := execute(t, ungranted, run("true")); !strings.HasPrefix(got, "spawn_failed retryable:the variable `TOKEN`") {
+		t.Errorf("without a defect: %s", got)
+	}
 	for name, c := range map[string]struct{ body, input, want string }{
 		"not json":   {"echo '{workspace_root}", `{`, action.CodeInputNotJSON},
 		"not object": {"echo '{workspace_root}", `[1]`, action.CodeInputNotObject},
@@ -142,8 +161,10 @@ func TestTheFirstDefectOfADispatchIsReported(t *testing.T) {
 		"program":    {"echo x", `{"x":1}`, action.CodeProgramNotAllowed},
 		"values":     {"true", `{"x":1}`, action.CodeArgumentUndeclared},
 	} {
-		if got := execute(t, x, with(run(c.body), c.input)); !strings.HasPrefix(got, c.want+" ") {
-			t.Errorf("%s: got %s", name, got)
+		for _, x := range []*shell.Executor{sound, ungranted} {
+			if got := execute(t, x, with(run(c.body), c.input)); !strings.HasPrefix(got, c.want+" ") {
+				t.Errorf("%s: got %s", name, got)
+			}
 		}
 	}
 }
@@ -346,7 +367,8 @@ func TestTheTimeOfAStartIsNotThatOfTheCommand(t *testing.T) {
 	t.Parallel()
 	took := make(chan time.Duration, 2)
 	x := open(t, func(o *shell.Options) { o.Spawned = func(d time.Duration) { took <- d } })
-	for command, runs := range map[string]time.Duration{"true": 0, "sleep 1": time.Second} {
+	// Half of what it runs: where the machine is busy, the news of a start may come later than that of the end.
+	for command, runs := range map[string]time.Duration{"true": 0, "sleep 1": time.Second / 2} {
 		began := time.Now()
 		if got := execute(t, x, run(command)); !strings.HasPrefix(got, "completed:") {
 			t.Error(got)

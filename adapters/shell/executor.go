@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -114,18 +115,14 @@ func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.Tra
 	if x.killed.Load() {
 		return action.Parked{}
 	}
-	env, values, failure := x.granted(e.Dispatch.TaskQueue)
-	if failure != nil {
-		return *failure
-	}
+	env, values, ungranted := x.granted(e.Dispatch.TaskQueue)
 	hidden := newSecrets(values)
 	command, failure := x.prepare(e, env)
-	if failure != nil {
+	if failure = cmp.Or(failure, ungranted); failure != nil { // what is missing here is found last
 		return hidden.verdict(*failure)
 	}
 	a := &attempt{
 		x: x, e: e, command: command, began: time.Now().UTC(),
-		log:    x.log(e.Dispatch.Key),
 		sink:   &sink{out: out},
 		hidden: hidden,
 		stdout: action.NewOutput(x.o.MaxStdout), stderr: action.NewOutput(x.o.MaxStderr),

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,9 @@ import (
 	"aion/domain"
 	"aion/domain/action"
 )
+
+// mostInOne is what Linux takes as one argument or variable.
+const mostInOne = 131071
 
 // Grant gives one environment variable to the commands of some task queues. Its value is read at each spawn, from a file
 // (without its last line break) or from the server's own environment: exactly one of the two.
@@ -52,7 +56,8 @@ func (o *Options) checkGrants() error {
 	return nil
 }
 
-// granted reads the variables of a queue and the secrets among their values.
+// granted reads the variables of a queue and the secrets among their values. The failure is that of the first one that
+// cannot be read.
 func (x *Executor) granted(queue string) (env, secrets []string, failure *action.Failed) {
 	for _, g := range x.o.Env {
 		if !slices.Contains(g.Queues, queue) {
@@ -63,15 +68,24 @@ func (x *Executor) granted(queue string) (env, secrets []string, failure *action
 			x.o.Logger.Error("granted variable cannot be read", "name", g.Name, "error", err)
 			f := action.Fail(action.Retryable, action.CodeSpawnFailed, fmt.Sprintf(
 				"the variable `%s` that the operator grants to task queue `%s` cannot be read; see the server's log", g.Name, queue), nil)
-			return nil, nil, &f
+			failure = cmp.Or(failure, &f)
+			continue
 		}
 		env = append(env, g.Name+"="+value)
 		if g.Secret {
-			secrets = append(secrets, value)
-			secrets = append(secrets, strings.Split(value, "\n")...)
+			secrets = append(append(secrets, value), linesOf(value)...)
 		}
 	}
-	return env, secrets, nil
+	return env, secrets, failure
+}
+
+// linesOf gives the lines of a secret, which may be printed one by one and by a program that drops their CR.
+func linesOf(value string) []string {
+	list := strings.Split(value, "\n")
+	for i, line := range list {
+		list[i] = strings.TrimSuffix(line, "\r")
+	}
+	return list
 }
 
 func (o *Options) valueOf(g Grant) (string, error) {
@@ -91,6 +105,9 @@ func (o *Options) valueOf(g Grant) (string, error) {
 	}
 	if strings.ContainsRune(value, 0) {
 		return "", fmt.Errorf("the value holds the character U+0000")
+	}
+	if size := len(g.Name) + len("=") + len(value); size > mostInOne {
+		return "", fmt.Errorf("with its name it has %d bytes, and a command takes at most %d in one variable", size, mostInOne)
 	}
 	return value, nil
 }

@@ -55,10 +55,11 @@ func TestAGrantThatCannotWorkIsRefused(t *testing.T) {
 		"no source": {Name: "A", Queues: []string{"q"}}, "two sources": {Name: "A", FromEnv: "A", FromFile: "f", Queues: []string{"q"}},
 		"no queue": {Name: "A", FromEnv: "A"}, "PATH": {Name: "PATH", FromEnv: "A", Queues: []string{"q"}},
 		"absent": {Name: "A", FromEnv: "ABSENT", Queues: []string{"q"}}, "no file": {Name: "A", FromFile: "/no/such", Queues: []string{"q"}},
-		"own": {Name: "AION_X", FromEnv: "A", Queues: []string{"q"}}, "no name": {Name: "A=B", FromEnv: "A", Queues: []string{"q"}},
+		"too large": {Name: "A", FromEnv: "LARGE", Queues: []string{"q"}},
+		"own":       {Name: "AION_X", FromEnv: "A", Queues: []string{"q"}}, "no name": {Name: "A=B", FromEnv: "A", Queues: []string{"q"}},
 	} {
 		o := options(t.TempDir())
-		o.LookupEnv, o.Env = lookupIn(map[string]string{"A": "a"}), []shell.Grant{g}
+		o.LookupEnv, o.Env = lookupIn(map[string]string{"A": "a", "LARGE": strings.Repeat("x", 131070)}), []shell.Grant{g}
 		if _, err := shell.New(o); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
@@ -74,14 +75,17 @@ func TestASecretIsMaskedEverywhereAlsoAcrossWrites(t *testing.T) {
 			{Name: "S", FromEnv: "S", Queues: []string{"tools"}, Secret: true},
 			{Name: "K", FromEnv: "K", Queues: []string{"tools"}, Secret: true},
 			{Name: "P", FromEnv: "P", Queues: []string{"tools"}, Secret: true},
+			{Name: "W", FromEnv: "W", Queues: []string{"tools"}, Secret: true},
 		}
-		o.LookupEnv = lookupIn(map[string]string{"S": secret, "K": key, "P": "hunter2"})
+		o.LookupEnv = lookupIn(map[string]string{"S": secret, "K": key, "P": "hunter2", "W": "line one\r\nline two\r\n"})
 	})
 	for command, want := range map[string]string{
 		`sh -c 'echo "a $S b"; echo "$K"; echo "$P"'`:                                   `completed:"a *** b\n***\nhunter2"`,
 		`sh -c 'printf "x hunter2-"; sleep 0.1; printf "hunter2"; sleep 0.1; printf y'`: `completed:"x ***y"`,
 		`sh -c 'printf hunter2-h; sleep 0.1; echo other; printf hunter2-hunter'`:        `completed:"hunter2-hother\nhunter2-hunter"`,
 		`sh -c 'echo "$K" | tail -n 3'`:                                                 `completed:"***\nshort\n***"`,
+		`sh -c 'echo "$W" | tr -d "\\r"'`:                                               `completed:"***\n***"`,
+		`sh -c 'printf "%s" "$W"'`:                                                      `completed:"***"`,
 		`sh -c 'echo "no $S" >&2; exit 4'`:                                              "exit_nonzero retryable:exited with code 4: no ***",
 		"/no/hunter2-hunter2":                                                           "spawn_failed terminal:`/no/***` could not be started",
 	} {
@@ -100,5 +104,29 @@ func TestASecretIsMaskedEverywhereAlsoAcrossWrites(t *testing.T) {
 	x.Execute(t.Context(), run(`sh -c 'printf "x hunter2-"; sleep 0.1; echo "hunter2"'`), rec)
 	if diff := cmp.Diff([]string{"x ***"}, rec.texts("command stdout")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// actions 63, 79: a secret may be like anything that a failure says, and what is recorded stays readable.
+func TestASecretIsNoPartOfTheFormOfAFailure(t *testing.T) {
+	t.Parallel()
+	long := "/no/" + strings.Repeat("0123456789", 10)
+	values := map[string]string{"A": "12345678", "B": "stdout_bytes", "C": `"program":"`, "D": "exit_code", "E": `{"exit_co`, "F": long}
+	x := open(t, func(o *shell.Options) {
+		for name := range values {
+			o.Env = append(o.Env, shell.Grant{Name: name, FromEnv: name, Queues: []string{"tools"}, Secret: true})
+		}
+		o.LookupEnv = lookupIn(values)
+	})
+	for command, want := range map[string]string{
+		`sh -c 'head -c 12345678 /dev/zero; echo 12345678 >&2; exit 7'`: "exited with code 7: ***" +
+			` {"exit_code":7,"program":"sh","stderr_bytes":4,"stdout_bytes":12345678,"cut":true}`,
+		long: "`***` could not be started: ENOENT: no such file or directory; the program, or the interpreter that its first line names, " +
+			`is not there: install it, or correct the command {"program":"***","errno":"ENOENT","stderr_bytes":0,"stdout_bytes":0}`,
+	} {
+		f, _ := x.Execute(t.Context(), run(command), nil).(action.Failed)
+		if diff := cmp.Diff(want, f.Message+" "+string(f.Details)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (g *group) start(f supervise.Frame, fds []int) error {
 		attr.Credential = &syscall.Credential{Uid: f.User.UID, Gid: f.User.GID, Groups: f.User.Groups}
 	}
 	err := g.registry.start(g.s, func() (int, error) {
-		return syscall.ForkExec(string(f.Path), texts(f.Argv), &syscall.ProcAttr{Dir: string(f.Dir), Env: texts(f.Env), Files: files, Sys: attr}) //nolint:gosec // running what it is told is the purpose
+		return syscall.ForkExec(f.Path, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: attr}) //nolint:gosec // running what it is told is the purpose
 	})
 	if err != nil {
 		return err
@@ -234,12 +234,4 @@ func (g *group) leave() {
 	if !g.running {
 		close(g.s.done)
 	}
-}
-
-func texts(bytes [][]byte) []string {
-	list := make([]string, len(bytes))
-	for i, b := range bytes {
-		list[i] = string(b)
-	}
-	return list
 }

@@ -60,12 +60,13 @@ func (p *pool) launch(slot *slot) (*supervisor, error) {
 	return s, nil
 }
 
-// monitorSlack is by how much the sleeps of a supervisor's own threads may be late.
-const monitorSlack = 10 * time.Millisecond
+// monitorSlack is by how much the sleeps of a supervisor's own threads may be late. It is far more than one would think: the
+// kernel ends a sleep with the next timer that is due after its time, and while commands run one is due soon.
+const monitorSlack = time.Second
 
 // unhurried starts a process whose threads may sleep longer than they ask for. A supervisor's Go runtime has a thread that
-// looks, 50 times at 20 us, for something to do around every system call that blocks: that is half the price of a command.
-// The supervisor takes the slack back from the thread that works and forks.
+// looks, 50 times at 20 us, for something to do around every system call that blocks, and wakes others to do it: that is half
+// the price of a command. The supervisor takes the slack back from the thread that works and forks.
 func unhurried(start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -3,7 +3,9 @@ package shell
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"aion/adapters/shell/supervise"
@@ -21,25 +23,67 @@ type LedgerEntry struct {
 // entry is what a file of the ledger holds: one for each supervisor, with what a later server needs to end the tree of
 // its command, if this one cannot. Without an attempt the supervisor was idle, or kept a process of the server's own.
 type entry struct {
-	WorkflowID string    `json:"workflow_id,omitempty"`
-	RunID      string    `json:"run_id,omitempty"`
+	WorkflowID string    `json:"workflow_id"`
+	RunID      string    `json:"run_id"`
 	ActivityID int64     `json:"activity_id"`
-	Attempt    int       `json:"attempt,omitempty"`
-	Action     string    `json:"action,omitempty"`
-	Marker     string    `json:"marker,omitempty"` // AION_ACTIVITY_KEY of the command
+	Attempt    int       `json:"attempt"`
+	Action     string    `json:"action"`
+	Marker     string    `json:"marker"` // AION_ACTIVITY_KEY of the command
 	Server     string    `json:"server"`
 	ServerProc processID `json:"server_process"`
 	BootID     string    `json:"boot_id"`
 	Supervisor processID `json:"supervisor"`
 	Leader     processID `json:"leader"`
-	Session    int       `json:"session,omitempty"`
-	StartedAt  time.Time `json:"started_at,omitzero"`
+	Session    int       `json:"session"`
+	StartedAt  time.Time `json:"started_at"`
 }
 
 // processID names a process of this boot for good.
 type processID struct {
 	Pid   int    `json:"pid"`
 	Start uint64 `json:"start_ticks"`
+}
+
+// encode gives the entry as JSON, by hand: it is a part of every command, and package json takes longer than the write.
+func (e entry) encode() []byte {
+	b := make([]byte, 0, 1024)
+	for _, m := range []struct{ name, text string }{
+		{`{"workflow_id":`, e.WorkflowID},
+		{`,"run_id":`, e.RunID},
+		{`,"action":`, e.Action},
+		{`,"marker":`, e.Marker},
+		{`,"server":`, e.Server},
+		{`,"boot_id":`, e.BootID},
+	} {
+		b = appendJSON(append(b, m.name...), m.text)
+	}
+	b = strconv.AppendInt(append(b, `,"activity_id":`...), e.ActivityID, 10)
+	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(e.Attempt), 10)
+	b = strconv.AppendInt(append(b, `,"session":`...), int64(e.Session), 10)
+	b = e.ServerProc.encode(append(b, `,"server_process":`...))
+	b = e.Supervisor.encode(append(b, `,"supervisor":`...))
+	b = e.Leader.encode(append(b, `,"leader":`...))
+	b = e.StartedAt.AppendFormat(append(b, `,"started_at":"`...), time.RFC3339Nano)
+	return append(b, `"}`...)
+}
+
+func (p processID) encode(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"pid":`...), int64(p.Pid), 10)
+	return append(strconv.AppendUint(append(b, `,"start_ticks":`...), p.Start, 10), '}')
+}
+
+// appendJSON adds a text as JSON; those of a ledger are plain but for the names that authors give.
+func appendJSON(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			raw, err := json.Marshal(text)
+			if err != nil {
+				panic("shell: a text without an encoding: " + err.Error())
+			}
+			return append(b, raw...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
 
 // find gives the process, if it still is the same one and has not ended.

@@ -212,6 +212,39 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// journal keeps what is logged, one JSON object a line.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// keep has an executor log into the journal.
+func (j *journal) keep(o *shell.Options) { o.Logger = slog.New(slog.NewJSONHandler(j, nil)) }
+
+// line gives the members of the first line of an attempt with a message; nil: there is none.
+func (j *journal) line(t *testing.T, key domain.AttemptKey, message string) map[string]any {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for line := range strings.Lines(j.text.String()) {
+		var members map[string]any
+		if err := json.Unmarshal([]byte(line), &members); err != nil {
+			t.Fatal(err)
+		}
+		if members["msg"] == message && members["workflow_id"] == string(key.WorkflowID) && members["run_id"] == string(key.RunID) &&
+			members["activity_id"] == float64(key.ActivityID) && members["attempt"] == float64(key.Attempt) {
+			return members
+		}
+	}
+	return nil
+}
+
 // recorder keeps what an attempt wrote.
 type recorder struct {
 	mu      sync.Mutex

@@ -16,7 +16,7 @@ type Options struct {
 	Instance string // this server's own name in the ledger
 
 	WorkspaceRoot       string // empty when nothing names it
-	WorkspaceRootReason string // why it is empty: the text that a body which needs it fails with
+	WorkspaceRootReason string // why it is empty: the text that a body which needs it fails with; empty: the setting is
 
 	Path            string   // the server's PATH; empty: /usr/local/bin:/usr/bin:/bin
 	AllowedPrograms []string // empty: any (actions 10)
@@ -79,6 +79,9 @@ func (o *Options) check() error {
 	if !filepath.IsAbs(o.Home) {
 		return refuse("HomeNotAbsolute", nil, "the home directory %q is not absolute; set AION_HOME to an absolute path",
 			domain.Quote(o.Home, 128))
+	}
+	if o.WorkspaceRootReason == "" {
+		o.WorkspaceRootReason = "`actions.workspace_root` is empty; set it to an absolute path, or leave it out for `<home>/clones`"
 	}
 	if err := o.checkGrants(); err != nil {
 		return err

@@ -1,8 +1,10 @@
 package shell_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -12,8 +14,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"aion/adapters/shell"
 	"aion/domain/action"
 	"aion/domain/transcript"
+	"aion/ports"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,6 +89,69 @@ func TestTextWithoutALineBreakIsShownWhileTheCommandRuns(t *testing.T) {
 	}
 }
 
+// actions 33: it is due a second after it was read, and what may be the middle of a rune or of a line break waits on.
+func TestWaitingTextIsDueAfterASecond(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	due := at.Add(time.Second)
+	for text, want := range map[string]string{
+		"name? ": `["name? "]`, "a\nname?": `["a" "name?"]`, "50 %\r": `["50 %"]`, "caf\xc3": `["caf"]`, "a\n": `["a"]`, "\r": "[]", "": "[]",
+	} {
+		when, shown := shell.Waiting(text, at, at, due.Add(-1), due, due)
+		if got := fmt.Sprintf("%q", shown); got != want {
+			t.Errorf("%q: shown %s", text, got)
+		}
+		if waits := want != "[]" && !strings.HasSuffix(text, "\n"); waits && !when.Equal(due) || !waits && !when.IsZero() {
+			t.Errorf("%q is due at %s", text, when)
+		}
+		if _, early := shell.Waiting(text, at, at, due.Add(-1)); len(early) != strings.Count(text, "\n") {
+			t.Errorf("%q: shown early %q", text, early)
+		}
+	}
+}
+
+// A pipe that was passed to a foreign process does not end with the tree: the attempt does, and says so.
+func TestAPipeThatAForeignProcessHoldsIsIncomplete(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	e := run(`sh -c 'echo up $$; while [ ! -e go ]; do sleep 0.02; done; echo end'`, action.CaptureText)
+	_, verdict, rec := start(t, x, e)
+	pid := strings.Fields(rec.texts("command stdout")[0])[1]
+	pipe, err := os.OpenFile("/proc/"+pid+"/fd/1", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pipe.Close() }()
+	write(t, "/proc/"+pid+"/cwd/go", "", 0o600)
+	if got := <-verdict; got != `completed:"up `+pid+`\nend"` {
+		t.Errorf("got %s", got)
+	}
+	if got := rec.statuses(); got != `{"status":"output_incomplete"}` {
+		t.Errorf("statuses: %s", got)
+	}
+}
+
+// report 48: while one line goes on without end, a look at the executor is answered and a stop is obeyed.
+func TestALineWithoutEndHoldsBackNeitherALookNorAStop(t *testing.T) {
+	t.Parallel()
+	x, seen := open(t), &counter{}
+	e := run(`sh -c 'cat /dev/zero | tr "\0" x'`)
+	ctx, stop := context.WithCancelCause(t.Context())
+	done := make(chan string, 1)
+	go func() { done <- text(x.Execute(ctx, e, seen)) }()
+	eventually(t, "16 MB of the line are shown", func() bool { return seen.bytes.Load() > 16<<20 })
+	if c := x.Counts(); c.Busy != 1 || x.Stuck() != "" {
+		t.Errorf("counted %+v", c)
+	}
+	stop(ports.StopCancelled)
+	if got := <-done; got != "dropped" {
+		t.Errorf("got %s", got)
+	}
+	if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // actions 24; report 51
 func TestOddBytesBecomeTextAndColoursStay(t *testing.T) {
 	t.Parallel()
@@ -107,12 +174,12 @@ func (s slow) Write(transcript.Record) { <-s.release }
 
 func TestAStalledTranscriptDoesNotHoldBackAStop(t *testing.T) {
 	t.Parallel()
-	x, s := open(t), slow{make(chan struct{})}
+	x, s, rec := open(t), slow{make(chan struct{})}, &recorder{}
 	e := run("yes")
 	e.Bound = 100 * time.Millisecond
 	done := make(chan string, 1)
-	go func() { done <- text(x.Execute(t.Context(), e, s)) }()
-	eventually(t, "the command starts", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) > 0 })
+	go func() { done <- text(x.Execute(t.Context(), e, both{s, rec})) }()
+	eventually(t, "the command starts", func() bool { return len(rec.all()) > 0 })
 	eventually(t, "the command is gone", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) == 0 })
 	close(s.release)
 	if got := <-done; !strings.HasPrefix(got, "deadline_exceeded") {

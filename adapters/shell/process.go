@@ -19,49 +19,50 @@ const errNotDirectory = unix.ENOTDIR
 
 // ending is how a line, and with the last one the body, came to its end.
 type ending struct {
-	exit     exit
-	failure  *action.Failed // the program was not started
-	lost     bool           // the supervisor died; what it left was ended
-	spent    bool           // the supervisor cannot run another one
-	stuck    bool           // processes live on in spite of everything
-	left     string         // which, with their states
-	cutShort bool           // lines that follow were not run
+	exit      action.Exit
+	unstarted error  // why the program was not started
+	lost      bool   // the supervisor died; what it left was ended
+	spent     bool   // the supervisor cannot run another one
+	stuck     bool   // processes live on in spite of everything
+	left      string // which, with their states
+	cutShort  bool   // lines that follow were not run
 
 	outOfMemory bool // the kernel killed a process of it for want of memory
 }
 
-type exit struct {
-	action.Exit
-	ended bool // the process was started and has exited
+// about names the process of a line before it is started. A secret in the name of its program is never kept.
+func (a *attempt) about(i int) action.Exit {
+	return action.Exit{
+		Command: a.command.Name, Program: a.hidden.mask(a.command.Lines[i][0]), Line: i + 1, Lines: len(a.command.Lines),
+		Stdout: a.stdout, Stderr: a.stderr, StdoutFrom: a.stdout.Total(), StderrFrom: a.stderr.Total(),
+	}
 }
 
 // line runs one process with everything that descends from it.
 func (a *attempt) line(ctx context.Context, i int) ending {
 	argv := a.command.Lines[i]
-	end := ending{exit: exit{Exit: action.Exit{
-		Command: a.command.Name, Program: argv[0], Line: i + 1, Lines: len(a.command.Lines),
-		Stdout: a.stdout, Stderr: a.stderr, StdoutFrom: a.stdout.Total(), StderrFrom: a.stderr.Total(),
-	}}}
+	end := ending{exit: a.about(i)}
 	path, err := lookup(argv[0], pathOf(a.command.Env))
 	if err != nil {
-		return spawnFailed(end, argv[0], err)
+		end.unstarted = err
+		return end
 	}
 	streams, writeEnds, err := a.pipes(i)
 	if err != nil {
-		return spawnFailed(end, argv[0], err)
+		end.unstarted = err
+		return end
 	}
 	var readers sync.WaitGroup
 	for i, s := range streams {
 		readers.Go(func() { s.read(a.supervisor.buffers[i]) })
 	}
-	w := watching{x: a.x, s: a.supervisor, log: a.log, of: a, end: &end}
+	w := watching{x: a.x, s: a.supervisor, of: a, end: &end}
 	w.follow(ctx, a.x.frame(path, argv, a.command.Env, a.command.Dir), writeEnds)
-	end.outOfMemory = end.exit.Code != 0 && a.supervisor.slot.leaf.outOfMemory()
 	for _, s := range streams {
 		s.finish(time.Now().Add(pipesAfter))
 	}
 	readers.Wait()
-	if end.failure == nil && (streams[0].incomplete || streams[1].incomplete) {
+	if end.unstarted == nil && (streams[0].incomplete || streams[1].incomplete) {
 		a.note("output_incomplete")
 	}
 	return end
@@ -86,12 +87,6 @@ func (a *attempt) pipes(i int) (streams [2]*stream, writeEnds []int, err error) 
 	return streams, writeEnds, nil
 }
 
-func spawnFailed(end ending, program string, err error) ending {
-	f := spawnFailure(program, err)
-	end.failure = &f
-	return end
-}
-
 // failedError gives back the error of a start that failed on the other side.
 func failedError(f supervise.Frame) error {
 	if f.Errno != 0 {
@@ -101,7 +96,7 @@ func failedError(f supervise.Frame) error {
 }
 
 func directoryRefusal(dir string, err error) action.Failed {
-	f := spawnFailure(dir, err)
+	f := spawnFailure(action.Exit{Program: dir}, err)
 	return action.Fail(f.Class, f.Code, fmt.Sprintf("the directory %q cannot be used: %v; create it before this action, or correct `cwd`",
 		domain.Quote(dir, 64), err), nil)
 }
@@ -114,12 +109,4 @@ func pathOf(env []string) string {
 		}
 	}
 	return ""
-}
-
-func raw(texts []string) [][]byte {
-	list := make([][]byte, len(texts))
-	for i, t := range texts {
-		list[i] = []byte(t)
-	}
-	return list
 }

@@ -70,10 +70,8 @@ func (x *Executor) admitted(program, path string) bool {
 		return false
 	}
 	for _, entry := range x.o.AllowedPrograms {
-		if strings.Contains(entry, "/") && entry == resolved {
-			return true
-		}
-		if entry == program && x.inside(resolved) {
+		byPath := strings.Contains(entry, "/")
+		if byPath && entry == resolved || !byPath && entry == program && x.inside(resolved) {
 			return true
 		}
 	}
@@ -89,9 +87,9 @@ func (x *Executor) inside(program string) bool {
 	return false
 }
 
-// spawnFailure tells what it means that a program could not be started (actions 6.2).
-func spawnFailure(program string, err error) action.Failed {
-	class, name := action.Terminal, ""
+// spawnFailure tells what it means that the program of a process could not be started (actions 6.2).
+func spawnFailure(of action.Exit, err error) action.Failed {
+	program, class, name := of.Program, action.Terminal, ""
 	var errno unix.Errno
 	if errors.As(err, &errno) {
 		name = unix.ErrnoName(errno)
@@ -117,7 +115,12 @@ func spawnFailure(program string, err error) action.Failed {
 	case errors.Is(err, unix.ENOEXEC):
 		hint = "; it is no program of this machine: begin a script with `#!/bin/sh`"
 	}
+	at := of.Place()
+	if at != "" {
+		at += ": "
+	}
+	d := of.Details()
+	d.Errno = name
 	return action.Fail(class, action.CodeSpawnFailed,
-		fmt.Sprintf("`%s` could not be started: %s: %s%s", domain.Quote(program, 64), name, text, hint),
-		&action.Details{Program: program, Errno: name})
+		fmt.Sprintf("%s`%s` could not be started: %s: %s%s", at, domain.Quote(program, 64), name, text, hint), &d)
 }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,22 +52,12 @@ func (p *pool) newSlot() (*slot, error) {
 }
 
 // write replaces the entry.
-func (s *slot) write(e entry) error {
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encode ledger entry: %w", err)
-	}
-	return s.put(raw)
-}
+func (s *slot) write(e entry) error { return s.put(e.encode()) }
 
 // clear replaces the entry by that of an idle supervisor.
 func (s *slot) clear(idle entry) error {
 	if s.idle == nil {
-		raw, err := json.Marshal(idle)
-		if err != nil {
-			return fmt.Errorf("encode ledger entry: %w", err)
-		}
-		s.idle = raw
+		s.idle = idle.encode()
 	}
 	return s.put(s.idle)
 }

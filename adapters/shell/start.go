@@ -56,7 +56,7 @@ func (x *Executor) Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	path, err := lookup(c.Argv[0], pathOf(env))
 	if err != nil {
-		return nil, notStarted(spawnFailure(c.Argv[0], err))
+		return nil, notStarted(spawnFailure(action.Exit{Program: c.Argv[0]}, err))
 	}
 	if x.killed.Load() {
 		return nil, domain.Unavailable("ShuttingDown", "the server is shutting down", nil)
@@ -85,7 +85,7 @@ func (x *Executor) Start(ctx context.Context, c Command) (*Process, error) {
 	f := x.frame(path, c.Argv, env, dir)
 	f.Input = c.Input
 	x.pool.running.Go(func() {
-		w := watching{x: x, s: p.s, log: p.events, of: p, end: &p.end}
+		w := watching{x: x, s: p.s, of: p, end: &p.end}
 		w.follow(ctx, f, theirs)
 		p.finish()
 	})
@@ -172,8 +172,8 @@ func (p *Process) Wait() (code int, err error) {
 	<-p.over
 	p.stop(nil)
 	switch {
-	case p.end.failure != nil:
-		return 0, notStarted(*p.end.failure)
+	case p.end.unstarted != nil:
+		return 0, notStarted(spawnFailure(p.end.exit, p.end.unstarted))
 	case p.end.stuck:
 		return 0, domain.Unavailable("ProcessesLeft", "processes of "+p.name+" could not be ended: "+p.end.left, nil)
 	case p.end.lost:
@@ -201,6 +201,8 @@ func (p *Process) stopping(cause ports.StopCause) {
 }
 
 func (p *Process) bounded() <-chan time.Time { return nil }
+
+func (p *Process) log() *slog.Logger { return p.events }
 
 func notStarted(f action.Failed) error {
 	return refuse("ProgramNotStarted", nil, "%s", strings.TrimSpace(f.Message))

@@ -26,6 +26,7 @@ type stream struct {
 
 	mu    sync.Mutex
 	until time.Time // when the pipe must have ended; zero: whenever it does
+	armed time.Time // the deadline that is set
 
 	incomplete bool // it did not end in time; readable once read has returned
 }
@@ -50,7 +51,15 @@ func (s *stream) finish(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.until = until
-	_ = s.pipe.SetReadDeadline(until) // a closed pipe needs none
+	s.set(until)
+}
+
+// set gives the pipe a deadline. The lock is held.
+func (s *stream) set(at time.Time) {
+	if !at.Equal(s.armed) {
+		_ = s.pipe.SetReadDeadline(at) // a closed pipe needs none
+	}
+	s.armed = at
 }
 
 // arm sets the deadline of the next read: the first of waiting text and of finish.
@@ -61,7 +70,7 @@ func (s *stream) arm() {
 	if at.IsZero() || !s.until.IsZero() && s.until.Before(at) {
 		at = s.until
 	}
-	_ = s.pipe.SetReadDeadline(at) // as above
+	s.set(at)
 }
 
 // over reports whether the time that finish gave has passed.

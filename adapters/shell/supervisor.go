@@ -78,7 +78,7 @@ func (s *supervisor) send(f supervise.Frame, fds ...int) error {
 	if s.group != nil {
 		return s.group.take(f, fds)
 	}
-	raw, err := supervise.Encode(f)
+	raw, err := supervise.Append(make([]byte, 0, 512), f)
 	if err != nil {
 		return err
 	}

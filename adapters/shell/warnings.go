@@ -14,33 +14,53 @@ import (
 // worldWarnings are settings of the world of commands that do less than they seem to.
 func (x *Executor) worldWarnings() []string {
 	var list []string
-	for _, program := range x.o.AllowedPrograms {
-		if via := x.interpreter(program); via != "" {
-			list = append(list, fmt.Sprintf("actions.allowed_programs names %s, which runs any other program: the list keeps nothing out", via))
+	for _, entry := range x.o.AllowedPrograms {
+		if warning := x.entryWarning(entry); warning != "" {
+			list = append(list, "actions.allowed_programs names "+warning)
 		}
 	}
 	for _, g := range x.o.Env {
 		value, err := x.o.valueOf(g)
-		if g.Secret && err == nil && len(value) < minSecret {
+		if !g.Secret || err != nil {
+			continue
+		}
+		short := 0
+		for _, line := range linesOf(value) {
+			if len(line) > 0 && len(line) < minSecret {
+				short++
+			}
+		}
+		switch {
+		case len(value) < minSecret:
 			list = append(list, fmt.Sprintf("actions.env: the secret %s has fewer than %d bytes, so it is not masked in what commands print", g.Name, minSecret))
+		case short > 0:
+			list = append(list, fmt.Sprintf("actions.env: lines of the secret %s that have fewer than %d bytes (%d of them) are masked only where the "+
+				"whole value is printed", g.Name, minSecret, short))
 		}
 	}
 	return append(list, x.rootWarnings()...)
 }
 
-// interpreter names an admitted program that runs others, by its own name or by what it is a link to.
-func (x *Executor) interpreter(entry string) string {
-	if runsAny(entry) {
-		return entry
-	}
+// entryWarning names an admitted program that runs others, by its own name or by what it is a link to, and an entry that is
+// in vain because of what it is a link to.
+func (x *Executor) entryWarning(entry string) string {
+	const open = "which runs any other program: the list keeps nothing out"
 	found, err := lookup(entry, strings.Join(x.o.ProgramDirs, string(filepath.ListSeparator)))
-	if err != nil {
-		return "" // it admits nothing yet
+	resolved := ""
+	if err == nil {
+		resolved, err = filepath.EvalSymlinks(found)
 	}
-	if resolved, err := filepath.EvalSymlinks(found); err == nil && runsAny(resolved) {
-		return entry + " (" + resolved + ")"
+	switch byPath := strings.Contains(entry, "/"); {
+	case err == nil && byPath && resolved != entry:
+		return fmt.Sprintf("%s, whose real path is %s: the entry admits nothing; name the real path", entry, resolved)
+	case err == nil && !byPath && !x.inside(resolved):
+		return fmt.Sprintf("%s, whose real path %s is outside actions.program_dirs: the entry admits nothing; name the real path", entry, resolved)
+	case runsAny(entry):
+		return entry + ", " + open
+	case err == nil && runsAny(resolved):
+		return entry + " (" + resolved + "), " + open
 	}
-	return ""
+	return "" // also one that is not there yet
 }
 
 func runsAny(program string) bool {

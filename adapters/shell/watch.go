@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,13 +22,13 @@ type watched interface {
 	stopping(cause ports.StopCause)
 	// bounded gives the time at which the process is stopped with cause deadline; nil: none.
 	bounded() <-chan time.Time
+	log() *slog.Logger
 }
 
 // watching is the state of one process that runs below a supervisor, from its start to the proof that nothing is left.
 type watching struct {
 	x   *Executor
 	s   *supervisor
-	log *slog.Logger
 	of  watched
 	end *ending
 
@@ -41,7 +42,7 @@ type watching struct {
 // frame is the order to run a program.
 func (x *Executor) frame(path string, argv, env []string, dir string) supervise.Frame {
 	f := supervise.Frame{
-		Kind: supervise.KindRun, Path: []byte(path), Argv: raw(argv), Env: raw(env), Dir: []byte(dir),
+		Kind: supervise.KindRun, Path: path, Argv: argv, Env: env, Dir: dir,
 		GraceMS: x.o.KillGrace.Milliseconds(), Limits: x.pool.cgroups.rest(x.o.Limits),
 	}
 	if c := x.pool.credential; c != nil {
@@ -62,6 +63,8 @@ func (w *watching) follow(ctx context.Context, f supervise.Frame, fds []int) {
 	} else {
 		w.watch(ctx)
 	}
+	// Whatever came of it: the kernel counts for the cgroup, and the next process has the same one.
+	w.end.outOfMemory = w.s.slot.leaf.outOfMemory()
 	if w.end.lost {
 		w.recover()
 	}
@@ -138,11 +141,10 @@ func (w *watching) hear(f supervise.Frame, ended bool) (over bool) {
 		}
 		w.of.started(processID{f.Pid, f.Start}, at, ended)
 	case supervise.KindFailed:
-		failure := spawnFailure(w.end.exit.Program, failedError(f))
-		w.end.failure = &failure
+		w.end.unstarted = failedError(f)
 		return true
 	case supervise.KindExited:
-		w.end.exit.ended, w.end.exit.Code, w.end.exit.Signal = true, f.Code, f.Signal
+		w.end.exit.Ended, w.end.exit.Code, w.end.exit.Signal = true, f.Code, f.Signal
 		w.done = nil // the exit code is fixed: nothing that comes later changes it
 		if f.Leftovers > 0 && !w.stopped {
 			w.climb()
@@ -158,7 +160,7 @@ func (w *watching) hear(f supervise.Frame, ended bool) (over bool) {
 
 // boundHit is the bound as long as it can change the verdict.
 func (w *watching) boundHit() <-chan time.Time {
-	if w.end.exit.ended || w.stopped {
+	if w.end.exit.Ended || w.stopped {
 		return nil
 	}
 	return w.of.bounded()
@@ -177,15 +179,19 @@ func (w *watching) stop(cause ports.StopCause) {
 func (w *watching) abandon() {
 	w.end.stuck = true
 	table, _ := supervise.Table() // without it the message names nothing
+	below := supervise.Below(table, w.s.pid)
+	if len(below) == 0 { // a tracer keeps the dead from being reaped
+		below = slices.DeleteFunc(table, func(p supervise.Process) bool { return !p.Dead() || p.Parent != w.s.pid })
+	}
 	var left []string
-	for _, p := range supervise.Below(table, w.s.pid) {
+	for _, p := range below {
 		left = append(left, fmt.Sprintf("pid %d (%c)", p.Pid, p.State))
 		if len(left) == 20 {
 			break
 		}
 	}
 	w.end.left = strings.Join(left, ", ")
-	w.log.Error("processes of a command could not be ended", "processes", w.end.left)
+	w.of.log().Error("processes of a command could not be ended", "processes", w.end.left)
 }
 
 // recover ends what a supervisor left that died itself: its tree was handed to the server.
@@ -193,10 +199,10 @@ func (w *watching) recover() {
 	w.s.end(w.x.o.KillWait)
 	if !w.x.registry.clear(w.s.slot.leaf, w.x.o.KillWait) {
 		w.end.stuck, w.end.left = true, "children of the server that a dead supervisor left"
-		w.log.Error("processes of a command could not be ended", "processes", w.end.left)
+		w.of.log().Error("processes of a command could not be ended", "processes", w.end.left)
 		return
 	}
-	w.log.Warn("supervisor of a command ended before the command", "pid", w.s.pid)
+	w.of.log().Warn("supervisor of a command ended before the command", "pid", w.s.pid)
 }
 
 // release takes a supervisor back after its process has come to an end: for the next one, or for good when it is dead,

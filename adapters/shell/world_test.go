@@ -230,15 +230,56 @@ func TestWarningsNameWhatDoesLessThanItSeemsTo(t *testing.T) {
 func TestALinkToAnInterpreterIsAnInterpreter(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Symlink("/bin/sh", filepath.Join(dir, "report")); err != nil {
+	target, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(dir, "report")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "plain"), "#!/bin/true\n", 0o755)
 	x := open(t, func(o *shell.Options) {
-		o.AllowedPrograms, o.ProgramDirs = []string{"report", "plain", "absent"}, []string{dir}
+		o.AllowedPrograms, o.ProgramDirs = []string{"report", "plain", "absent"}, []string{dir, filepath.Dir(target)}
 	})
 	if got := x.Warnings(); len(got) != 1 || !strings.Contains(got[0], "names report (/") {
 		t.Errorf("warnings %q", got)
+	}
+}
+
+// actions 78: an entry is compared with real paths, so one that is a link admits nothing; the start says so, and only then.
+func TestAnEntryThatAdmitsNothingIsNamed(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, outer := mkdir(t, filepath.Join(top, "inner")), mkdir(t, filepath.Join(top, "outer"))
+	for _, program := range []string{inner + "/tool", outer + "/other"} {
+		write(t, program, "#!/bin/true\n", 0o700)
+	}
+	for link, target := range map[string]string{inner + "/near": inner + "/tool", inner + "/far": outer + "/other", top + "/dir": inner} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for entry, c := range map[string]struct {
+		program string
+		real    string // that the start names; empty: the entry admits the program
+	}{
+		"tool": {"tool", ""}, "near": {"near", ""}, inner + "/tool": {inner + "/tool", ""}, outer + "/other": {"far", ""},
+		"far": {"far", outer + "/other"}, inner + "/near": {inner + "/near", inner + "/tool"}, inner + "/far": {"far", outer + "/other"},
+		top + "/dir/tool": {top + "/dir/tool", inner + "/tool"}, top + "//inner/tool": {inner + "/tool", inner + "/tool"},
+	} {
+		x := open(t, func(o *shell.Options) {
+			o.Path, o.AllowedPrograms, o.ProgramDirs = inner, []string{entry, "absent", "/no/such"}, []string{inner}
+		})
+		warnings := strings.Join(x.Warnings(), "\n")
+		if x.Admits(c.program, "") != (c.real == "") || (warnings == "") != (c.real == "") {
+			t.Errorf("%s admits %s: %v, warnings %q", entry, c.program, x.Admits(c.program, ""), warnings)
+		}
+		if c.real != "" && (!strings.Contains(warnings, "names "+entry+", whose real path") || !strings.Contains(warnings, c.real)) {
+			t.Errorf("%s: %q", entry, warnings)
+		}
 	}
 }
 
@@ -246,13 +287,14 @@ func TestASecretThatIsTooShortToMaskIsNamed(t *testing.T) {
 	t.Parallel()
 	x := open(t, func(o *shell.Options) {
 		o.LookupEnv = func(name string) (string, bool) {
-			return map[string]string{"SHORT": "1234567", "LONG": "12345678"}[name], true
+			return map[string]string{"SHORT": "1234567", "LONG": "12345678\r\n\r\n", "KEY": "BEGIN KEY\r\n1234567\r\n=\r\nEND KEY!"}[name], true
 		}
-		for _, name := range []string{"SHORT", "LONG"} {
+		for _, name := range []string{"SHORT", "LONG", "KEY"} {
 			o.Env = append(o.Env, shell.Grant{Name: name, FromEnv: name, Queues: []string{"q"}, Secret: true})
 		}
 	})
-	if got := strings.Join(x.Warnings(), ""); !strings.Contains(got, "the secret SHORT has fewer than 8 bytes") || strings.Contains(got, "LONG") || strings.Contains(got, "1234567") {
+	if got := strings.Join(x.Warnings(), "\n"); !strings.Contains(got, "the secret SHORT has fewer than 8 bytes") || strings.Contains(got, "LONG") ||
+		!strings.Contains(got, "lines of the secret KEY that have fewer than 8 bytes (2 of them)") || strings.Contains(got, "1234567") {
 		t.Errorf("warnings %q", got)
 	}
 }

@@ -78,7 +78,11 @@ func Fail(class Class, code, message string, details *Details) Failed {
 	if details == nil {
 		return f
 	}
-	d := *details
+	return f.With(*details)
+}
+
+// With gives a failure its details, inside their bound.
+func (f Failed) With(d Details) Failed {
 	d.Program = domain.Quote(d.Program, 1024)
 	if raw, err := json.Marshal(d); err == nil && len(raw) <= MaxDetails && string(raw) != "{}" {
 		f.Details = raw
@@ -107,19 +111,44 @@ func BoundMessage(message string) string {
 
 func omitted(n int64) string { return fmt.Sprintf("[… %d bytes omitted]", n) }
 
-// Exit is how one process of a body ended, when it was not with 0.
+// Exit is one process of a body and how it ended, as far as that is known.
 type Exit struct {
-	Code    int // 128+n for signal n
-	Signal  int // 0: it exited by itself
+	Ended   bool // it was started and has exited; Code and Signal mean nothing before
+	Code    int  // 128+n for signal n
+	Signal  int  // 0: it exited by itself
 	Command string
 	Program string
-	Line    int // from 1
-	Lines   int
-	Stdout  *Output
+	Line    int     // from 1
+	Lines   int     // of the command
+	Stdout  *Output // nil: not kept
 	Stderr  *Output
 	// StdoutFrom and StderrFrom are the totals at which this line began.
 	StdoutFrom int64
 	StderrFrom int64
+}
+
+// Details are what is known of the process, for a failure that is about it.
+func (e Exit) Details() Details {
+	d := Details{Program: e.Program}
+	if e.Ended {
+		d.ExitCode, d.Signal = &e.Code, e.Signal
+	}
+	if e.Command != "" {
+		d.Line, d.Lines = e.Line, e.Lines
+	}
+	if e.Stdout != nil && e.Stderr != nil {
+		stdout, stderr := e.Stdout.Total(), e.Stderr.Total()
+		d.StdoutBytes, d.StderrBytes, d.Cut = &stdout, &stderr, e.Stdout.Cut() || e.Stderr.Cut()
+	}
+	return d
+}
+
+// Place names the line of a command for the beginning of a message; empty for a `run` body, which has one.
+func (e Exit) Place() string {
+	if e.Command == "" {
+		return ""
+	}
+	return fmt.Sprintf("command `%s` line %d of %d", e.Command, e.Line, e.Lines)
 }
 
 // ExitFailure is the failure of a process that did not exit 0 (actions 6.2, 6.3).
@@ -129,8 +158,8 @@ func ExitFailure(e Exit) Failed {
 		code = CodeExitSignal
 	}
 	var b strings.Builder
-	if e.Command != "" {
-		fmt.Fprintf(&b, "command `%s` line %d of %d (`%s`) ", e.Command, e.Line, e.Lines, domain.Quote(e.Program, quotedValue))
+	if at := e.Place(); at != "" {
+		fmt.Fprintf(&b, "%s (`%s`) ", at, domain.Quote(e.Program, quotedValue))
 	}
 	fmt.Fprintf(&b, "exited with code %d", e.Code)
 	if e.Signal != 0 {
@@ -141,33 +170,20 @@ func ExitFailure(e Exit) Failed {
 	} else if text := e.Stdout.ending(stdoutTail, e.StdoutFrom); text != "" {
 		b.WriteString(": stdout: " + text)
 	}
-	stdout, stderr := e.Stdout.Total(), e.Stderr.Total()
-	d := Details{
-		ExitCode: &e.Code, Signal: e.Signal, Program: e.Program, StderrBytes: &stderr, StdoutBytes: &stdout,
-		Cut: e.Stdout.Cut() || e.Stderr.Cut(),
-	}
-	if e.Command != "" {
-		d.Line, d.Lines = e.Line, e.Lines
-	}
-	return Fail(Retryable, code, b.String(), &d)
+	return Fail(Retryable, code, b.String(), nil).With(e.Details())
 }
 
 // OutOfMemory is the failure of a command that the kernel ended because it would have passed its memory limit.
 func OutOfMemory(e Exit, limit int64) Failed {
-	f := ExitFailure(e)
 	return Fail(Retryable, CodeOutOfMemory, fmt.Sprintf("the command needed more memory than `actions.limits.memory_bytes` (%d) allows: %s",
-		limit, f.Message), nil).with(f.Details)
+		limit, ExitFailure(e).Message), nil).With(e.Details())
 }
 
-func (f Failed) with(details json.RawMessage) Failed {
-	f.Details = details
-	return f
-}
-
-// DeadlineFailure is the failure of an attempt that outlived its authored bound (actions 5.1).
-func DeadlineFailure(bound time.Duration) Failed {
-	return Fail(Timeout, CodeDeadlineExceeded, fmt.Sprintf("the attempt exceeded its authored bound of %s", bound),
-		&Details{BoundMS: bound.Milliseconds()})
+// DeadlineFailure is the failure of an attempt that outlived its authored bound in a process (actions 5.1).
+func DeadlineFailure(bound time.Duration, e Exit) Failed {
+	d := e.Details()
+	d.BoundMS = bound.Milliseconds()
+	return Fail(Timeout, CodeDeadlineExceeded, fmt.Sprintf("the attempt exceeded its authored bound of %s", bound), &d)
 }
 
 // BodiesOff is the refusal of a server that may not run declared bodies (actions 10).

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"aion/domain/action"
@@ -127,7 +128,7 @@ func TestAnOutputKeepsItsHeadAndItsTail(t *testing.T) {
 func TestTheMessageOfAnExitShowsWhatWasPrinted(t *testing.T) {
 	t.Parallel()
 	exit := func(stdout, stderr *action.Output) action.Exit {
-		return action.Exit{Code: 7, Program: "sh", Line: 1, Lines: 1, Stdout: stdout, Stderr: stderr}
+		return action.Exit{Ended: true, Code: 7, Program: "sh", Line: 1, Lines: 1, Stdout: stdout, Stderr: stderr}
 	}
 	f := action.ExitFailure(exit(output(100, "out\n"), output(100, "boom\n\n")))
 	if f.Error() != "retryable:exited with code 7: boom" || f.Code != action.CodeExitNonzero {
@@ -162,6 +163,31 @@ func TestTheMessageOfAnExitShowsWhatWasPrinted(t *testing.T) {
 	}
 	if !strings.Contains(string(f.Details), `"cut":true`) {
 		t.Error(string(f.Details))
+	}
+}
+
+// actions 44, 57: what is known of the process is in the details of every failure that is about it, and nothing else.
+func TestDetailsHoldWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	e := action.Exit{Command: "build", Program: "make", Line: 2, Lines: 5, Stdout: output(4, "one two"), Stderr: output(100)}
+	ended := e
+	ended.Ended, ended.Code, ended.Signal = true, 143, 15
+	for want, f := range map[string]action.Failed{
+		`{"line":2,"lines":5,"program":"make","stderr_bytes":0,"stdout_bytes":7,"cut":true,"bound_ms":1500}`: action.DeadlineFailure(1500*time.Millisecond, e),
+		`{"exit_code":143,"signal":15,"line":2,"lines":5,"program":"make","stderr_bytes":0,"stdout_bytes":7,"cut":true,"bound_ms":1500}`: action.DeadlineFailure(
+			1500*time.Millisecond, ended),
+		`{"exit_code":143,"signal":15,"line":2,"lines":5,"program":"make","stderr_bytes":0,"stdout_bytes":7,"cut":true}`: action.OutOfMemory(ended, 5),
+		`{"bound_ms":2000}`:  action.DeadlineFailure(2*time.Second, action.Exit{}),
+		`{"program":"make"}`: action.Fail(action.Terminal, "x", "m", nil).With(action.Exit{Program: "make"}.Details()),
+		``:                   action.Fail(action.Terminal, "x", "m", nil).With(action.Exit{}.Details()),
+	} {
+		if got := string(f.Details); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := action.OutOfMemory(ended, 5).Error(); !strings.HasPrefix(got, "retryable:the command needed more memory") ||
+		!strings.Contains(got, "command `build` line 2 of 5 (`make`) exited with code 143 (signal 15)") {
+		t.Error(got)
 	}
 }
 

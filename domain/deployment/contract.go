@@ -17,12 +17,18 @@ type Contract struct {
 	Plan    *plan.Plan
 	input   *schema.Schema
 	signals map[string]*schema.Schema
-	results map[place]*schema.Schema
+	results map[place]result
 	childs  map[string]*schema.Schema
 }
 
 // place names an action of a plan.
 type place struct{ queue, action string }
+
+// result is what an action may answer; null tells whether null fits.
+type result struct {
+	*schema.Schema
+	null bool
+}
 
 // Load decodes a version's plan and compiles its schemas. A plan that this program cannot read is refused (StoreFault):
 // it stops the runs that use it and nothing else.
@@ -32,7 +38,7 @@ func Load(v Version) (*Contract, error) {
 		return nil, unreadable(v, err)
 	}
 	c := &Contract{
-		Plan: p, signals: map[string]*schema.Schema{}, results: map[place]*schema.Schema{},
+		Plan: p, signals: map[string]*schema.Schema{}, results: map[place]result{},
 		childs: map[string]*schema.Schema{},
 	}
 	if c.input, err = schema.Compile(p.InputSchema); err != nil {
@@ -45,9 +51,11 @@ func Load(v Version) (*Contract, error) {
 	}
 	for _, w := range p.Workers {
 		for _, a := range w.Actions {
-			if c.results[place{w.Name, a.Name}], err = schema.Compile(a.OutputSchema); err != nil {
+			s, err := schema.Compile(a.OutputSchema)
+			if err != nil {
 				return nil, unreadable(v, err)
 			}
+			c.results[place{w.Name, a.Name}] = result{s, len(s.Validate([]byte("null"))) == 0}
 		}
 	}
 	for _, k := range p.Children {
@@ -127,6 +135,9 @@ func (c *Contract) JudgeResult(queue, name string, result domain.Payload) action
 	return action.Fail(action.Terminal, action.CodeResultInvalid,
 		fmt.Sprintf("the result of %s does not fit its declared type: %s", name, places(found)), nil)
 }
+
+// ResultIsNil reports whether the declared result of an action is Nil: the only type that null fits.
+func (c *Contract) ResultIsNil(queue, name string) bool { return c.results[place{queue, name}].null }
 
 // JudgeChild holds the result of a child against what the plan declares for its type; misfit says what does not fit and is
 // empty when everything does.

@@ -3,8 +3,13 @@ package history
 // EncodeEvent gives the members of an event as canonical JSON: object keys sorted, no insignificant space, numbers in the
 // shortest form that round-trips. Payloads of facts stand with the bytes they came with; whoever derives an event hands in
 // canonical payloads.
-func EncodeEvent(e Event) []byte { //nolint:funlen,gocognit // one case per event kind
+func EncodeEvent(e Event) []byte {
 	o := object{buf: make([]byte, 0, 160)}
+	o.event(e)
+	return o.buf
+}
+
+func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event kind
 	o.open()
 	switch e := e.(type) {
 	case WorkflowStarted:
@@ -213,7 +218,6 @@ func EncodeEvent(e Event) []byte { //nolint:funlen,gocognit // one case per even
 		o.text("subflow", e.Subflow)
 	}
 	o.close()
-	return o.buf
 }
 
 func (o *object) failure(key string, e Failure) {

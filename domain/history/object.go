@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"sort"
 	"strconv"
 	"time"
@@ -13,6 +14,8 @@ import (
 type object struct {
 	buf   []byte
 	first bool
+	check bool   // payloads are looked at
+	wrong string // the first one that is no JSON
 }
 
 func (o *object) open()  { o.buf = append(o.buf, '{'); o.first = true }
@@ -35,6 +38,9 @@ func (o *object) raw(k string, v []byte) {
 	o.key(k)
 	if v == nil {
 		v = []byte("null")
+	}
+	if o.check && o.wrong == "" && !json.Valid(v) {
+		o.wrong = k
 	}
 	o.buf = append(o.buf, v...)
 }

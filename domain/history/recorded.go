@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"aion/domain"
@@ -19,11 +20,21 @@ type Recorded struct {
 	Type       string
 	Data       json.RawMessage
 	event      Event // decoded once; nil until then
+	refusal    error // see Refusal
 }
 
-// Record puts an event into its envelope and encodes it once.
+// Record puts an event into its envelope and encodes it once. Refusal tells whether it may be committed.
 func Record(seq Seq, at time.Time, id domain.WorkflowID, run domain.RunID, e Event) Recorded {
-	return Recorded{Seq: seq, At: at.UTC().Truncate(time.Microsecond), WorkflowID: id, RunID: run, Type: e.Type(), Data: EncodeEvent(e), event: e}
+	o := object{buf: make([]byte, 0, 160), check: true}
+	o.event(e)
+	r := Recorded{Seq: seq, At: at.UTC().Truncate(time.Microsecond), WorkflowID: id, RunID: run, Type: e.Type(), Data: o.buf, event: e}
+	if o.wrong != "" {
+		r.refusal = &domain.Error{
+			Code: domain.CodeBackend, Type: "PayloadNotJSON",
+			Message: fmt.Sprintf("the member `%s` of an event %s is not one JSON value, so the event is not recorded", o.wrong, r.Type),
+		}
+	}
+	return r
 }
 
 // Event gives the decoded event. An unknown type is refused by name: it stops that workflow and no other.
@@ -33,6 +44,10 @@ func (r Recorded) Event() (Event, error) {
 	}
 	return DecodeEvent(r.Type, r.Data)
 }
+
+// Refusal is not nil for an event that must not be committed, because it could never be read again: it was made with a
+// payload that is no JSON. A run applies no such event, and nothing is committed that was not applied.
+func (r Recorded) Refusal() error { return r.refusal }
 
 // TimeLayout is how times are written in events: RFC 3339, UTC, six digits.
 const TimeLayout = "2006-01-02T15:04:05.000000Z"

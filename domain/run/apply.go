@@ -14,6 +14,9 @@ var held = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 // Apply folds one event in and appends the rows that it causes to acts; acts is nil when a stored history is folded
 // again. An event that cannot stand there is refused, and the projection must then be thrown away. Markers cause nothing.
 func (r *Run) Apply(e history.Recorded, acts *Acts) error {
+	if err := e.Refusal(); err != nil {
+		return err
+	}
 	ev, err := e.Event()
 	if err != nil {
 		return err

@@ -99,6 +99,7 @@ func TestIllegalOrdersAreRefused(t *testing.T) {
 		"a reopening of a running run":     {started(), history.WorkflowReopened{FromSeq: 1}},
 		"a reopening of another event":     {started(), history.WorkflowCancelled{}, history.WorkflowReopened{FromSeq: 1}},
 		"a reopening of a completed run":   {started(), end, history.WorkflowReopened{FromSeq: 2}},
+		"details that are no JSON":         {started(), scheduled(0), begun(0, 1), history.ActivityFailed{Attempt: 1, Details: []byte(`{"n":***}`)}},
 		"the end of a child nobody awaits": {started(), history.ChildStarted{Detached: true}, history.ChildCompleted{Child: 0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -77,26 +77,31 @@ func (b *bench) commands(ctx context.Context) error {
 		return err
 	}
 	n := parallel * length
-	var plain, through, ratios []float64
+	var plain, through, ratios, server, supervisors []float64
 	for range b.pick(7, 1) {
 		p, err := spawns(ctx, parallel, n)
 		if err != nil {
 			return err
 		}
+		theirs, ours := onProcessor(descendants("aion-supervisor")), onProcessor([]int{os.Getpid()})
 		began := time.Now()
 		for i := range parallel {
 			if _, err := w.start(ctx, "chain", i); err != nil {
 				return err
 			}
 		}
+		time.Sleep(time.Until(began.Add(time.Duration(float64(n) / p * float64(time.Second))))) // to ask costs processor time, too
 		if err := w.idle(ctx); err != nil {
 			return err
 		}
 		t := float64(n) / time.Since(began).Seconds()
 		plain, through, ratios = append(plain, p), append(through, t), append(ratios, t/p)
+		server = append(server, micros(onProcessor([]int{os.Getpid()})-ours)/float64(n))
+		supervisors = append(supervisors, micros(onProcessor(descendants("aion-supervisor"))-theirs)/float64(n))
 	}
 	b.out.figure("/bin/true by os/exec, 8 in parallel, interleaved", "%.0f/s %s", median(plain), spread(plain))
 	b.out.figure("/bin/true as an activity, 8 in parallel", "%.0f/s %s", median(through), spread(through))
+	b.out.figure("processor of each besides its own", "%.0f us in the server, %.0f us in supervisors", median(server), median(supervisors))
 	b.out.atLeast("commands as activities / by os/exec", median(ratios), 0.7, "x")
 	return nil
 }
@@ -196,6 +201,21 @@ func descendants(name string) []int {
 		}
 	}
 	return found
+}
+
+// onProcessor is the time that the threads of some processes have run, without their children.
+func onProcessor(pids []int) (sum time.Duration) {
+	for _, pid := range pids {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		for _, thread := range threads {
+			var ran time.Duration
+			if text, err := os.ReadFile(thread); err == nil {
+				_, _ = fmt.Sscan(string(text), &ran) // one that has just ended counts nothing
+			}
+			sum += ran
+		}
+	}
+	return sum
 }
 
 // proportional is the mean share of memory of some processes: pages that several use are divided among them.

@@ -8,7 +8,10 @@ import (
 )
 
 // receiver reads the channel and collects the descriptors that come with the bytes.
-type receiver struct{ fds []int }
+type receiver struct {
+	fds []int
+	oob []byte
+}
 
 // take gives the descriptors that came since the last call; the caller closes them.
 func (r *receiver) take() []int {
@@ -18,16 +21,18 @@ func (r *receiver) take() []int {
 }
 
 func (r *receiver) Read(p []byte) (int, error) {
-	oob := make([]byte, unix.CmsgSpace(4*4))
+	if r.oob == nil {
+		r.oob = make([]byte, unix.CmsgSpace(4*4))
+	}
 	for {
-		n, oobn, _, _, err := unix.Recvmsg(socket, p, oob, unix.MSG_CMSG_CLOEXEC)
+		n, oobn, _, _, err := unix.Recvmsg(socket, p, r.oob, unix.MSG_CMSG_CLOEXEC)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		r.collect(oob[:oobn])
+		r.collect(r.oob[:oobn])
 		if n == 0 {
 			return 0, io.EOF
 		}
@@ -49,13 +54,12 @@ func (r *receiver) collect(oob []byte) {
 
 // send writes frames in one call. That the server is gone is seen by the next read, so an error needs no answer here.
 func send(frames ...Frame) {
-	var all []byte
+	all := make([]byte, 0, 128)
 	for _, f := range frames {
-		b, err := Encode(f)
-		if err != nil {
+		var err error
+		if all, err = Append(all, f); err != nil {
 			panic("supervise: a frame without an encoding: " + err.Error())
 		}
-		all = append(all, b...)
 	}
 	for len(all) > 0 {
 		n, err := unix.SendmsgN(socket, all, nil, nil, unix.MSG_NOSIGNAL)

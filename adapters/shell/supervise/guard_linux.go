@@ -15,7 +15,7 @@ const guardFor = 10 * time.Second
 // guard looks after the siblings of this supervisor once their server is dead. A command may have stopped its supervisor
 // just then, or does so over and over: its tree is killed from here and the supervisor goes on, until none has a tree.
 func (s *supervisor) guard() {
-	for end := time.Now().Add(guardFor); time.Now().Before(end); time.Sleep(lookEvery) {
+	for end := time.Now().Add(guardFor); time.Now().Before(end); pause(lookEvery) {
 		table, err := Table()
 		if err != nil {
 			continue

@@ -39,8 +39,9 @@ type supervisor struct {
 	spent   bool      // the cgroup was killed
 	next    time.Time // the end of the grace, or the next round of killing
 	leaving bool      // the server is gone: exit when the tree is empty
-	news    []Frame   // started, when it was not sent yet
-	tellAt  time.Time // and when it is
+	news    []Frame   // what was not told yet
+	tellAt  time.Time // when it is
+	unsure  bool      // the start that it names may be too early
 }
 
 func (s *supervisor) loop() error {
@@ -131,21 +132,26 @@ func (s *supervisor) hear() {
 	}
 }
 
-// tell sends what is to be told, behind the news that wait.
-func (s *supervisor) tell(frames ...Frame) {
-	if len(s.news) > 0 {
-		s.news[0].Ago = uint64(max(startedAfter-time.Until(s.tellAt), 0) / time.Microsecond)
+// tell sends the news.
+func (s *supervisor) tell() {
+	if len(s.news) == 0 {
+		return
 	}
-	if all := append(s.news, frames...); len(all) > 0 {
-		send(all...)
+	if first := &s.news[0]; first.Kind == KindStarted {
+		if s.unsure && s.leader != 0 {
+			leader, _ := Find(s.leader) // it cannot be gone: nobody else reaps
+			first.Start = leader.Start
+		}
+		first.Ago = uint64(max(startedAfter-time.Until(s.tellAt), 0) / time.Microsecond)
 	}
-	s.news = nil
+	send(s.news...)
+	s.news = s.news[:0]
 }
 
 // reap takes every process below that has ended. ECHILD is the proof that nothing is left. All kinds of children (WALL)
 // matter: one may have been made to end without SIGCHLD.
 func (s *supervisor) reap() {
-	var frames []Frame
+	exited := false
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WALL|unix.WNOHANG, nil)
@@ -153,36 +159,35 @@ func (s *supervisor) reap() {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			if s.cgroup.populated() { // something left the tree of this process: only the cgroup still knows it
-				s.tell(frames...)
+				s.tell()
 				s.kill()
 				return
 			}
-			s.running = false
-			s.tell(append(frames, Frame{Kind: KindEmpty, Spent: s.spent})...)
+			s.running, s.news = false, append(s.news, Frame{Kind: KindEmpty, Spent: s.spent})
+			s.tell()
 			return
 		case pid == 0:
-			s.liveOn(frames)
+			if exited {
+				s.liveOn()
+			}
 			return
 		case pid == s.leader:
 			_ = unix.Close(s.pidfd)
 			s.leader, s.pidfd = 0, -1
-			exited := Frame{Kind: KindExited, Code: status.ExitStatus()}
+			end := Frame{Kind: KindExited, Code: status.ExitStatus()}
 			if status.Signaled() {
-				exited.Signal = int(status.Signal())
-				exited.Code = 128 + exited.Signal
+				end.Signal = int(status.Signal())
+				end.Code = 128 + end.Signal
 			}
-			frames = append(frames, exited)
+			exited, s.news = true, append(s.news, end)
 		}
 	}
 }
 
 // liveOn handles what is left: a command whose leader has just ended leaves nothing behind.
-func (s *supervisor) liveOn(frames []Frame) {
-	if len(frames) == 0 {
-		return
-	}
-	frames[0].Leftovers = max(len(s.tree()), 1)
-	s.tell(frames...)
+func (s *supervisor) liveOn() {
+	s.news[len(s.news)-1].Leftovers = max(len(s.tree()), 1)
+	s.tell()
 	s.stop()
 }
 

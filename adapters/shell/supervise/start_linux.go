@@ -31,8 +31,8 @@ func (s *supervisor) start(f Frame, fds []int) {
 		attr.UseCgroupFD, attr.CgroupFD = true, s.cgroup.dir
 	}
 	before := ticks()
-	pid, err := syscall.ForkExec(string(f.Path), texts(f.Argv), &syscall.ProcAttr{ //nolint:gosec // running what it is told is the purpose
-		Dir: string(f.Dir), Env: texts(f.Env), Files: files, Sys: attr,
+	pid, err := syscall.ForkExec(f.Path, f.Argv, &syscall.ProcAttr{ //nolint:gosec // running what it is told is the purpose
+		Dir: f.Dir, Env: f.Env, Files: files, Sys: attr,
 	})
 	if err != nil {
 		if pidfd >= 0 {
@@ -49,17 +49,11 @@ func (s *supervisor) start(f Frame, fds []int) {
 	s.running, s.leader, s.pidfd, s.ladder, s.killing = true, pid, pidfd, false, false
 	s.grace = time.Duration(f.GraceMS) * time.Millisecond
 	s.limit(f.Limits)
-	s.news, s.tellAt = []Frame{{Kind: KindStarted, Pid: pid, Start: startOf(pid, before)}}, time.Now().Add(startedAfter)
-}
-
-// startOf gives the start of a process that was forked since the clock showed before. When it still shows the same there is
-// no need to look into /proc, which takes a third of a fork.
-func startOf(pid int, before uint64) uint64 {
-	if now := ticks(); now == before && now != 0 {
-		return now
-	}
-	leader, _ := Find(pid) // it cannot be gone: nobody else reaps
-	return leader.Start
+	s.news, s.tellAt = append(s.news, Frame{Kind: KindStarted, Pid: pid, Start: before}), time.Now().Add(startedAfter)
+	// When the clock still shows the same there is no need to look into /proc, which takes a third of a fork; else that
+	// can wait, because most commands have ended by the time.
+	now := ticks()
+	s.unsure = now != before || now == 0
 }
 
 // ticks is the time since boot in the unit of Process.Start: 100 a second, on every architecture. 0 is unknown.
@@ -87,12 +81,4 @@ func (s *supervisor) limit(l Limits) {
 			_ = unix.Prlimit(p.Pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: l.CPUSeconds, Max: l.CPUSeconds + 1}, nil) // as above
 		}
 	}
-}
-
-func texts(bytes [][]byte) []string {
-	list := make([]string, len(bytes))
-	for i, b := range bytes {
-		list[i] = string(b)
-	}
-	return list
 }

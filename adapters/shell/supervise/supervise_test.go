@@ -1,6 +1,7 @@
 package supervise_test
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"os/exec"
@@ -82,10 +83,10 @@ func TestTheTreeBelowAProcessIsFoundByParents(t *testing.T) {
 
 func FuzzFrames(f *testing.F) {
 	for _, frame := range []supervise.Frame{
-		{Kind: supervise.KindRun, Path: []byte("/bin/echo"), Argv: [][]byte{[]byte("echo"), {0xff}}, Dir: []byte("/"), GraceMS: 2000},
+		{Kind: supervise.KindRun, Path: "/bin/echo", Argv: []string{"echo", "\xff"}, Dir: "/", GraceMS: 2000},
 		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
 	} {
-		raw, err := supervise.Encode(frame)
+		raw, err := supervise.Append(nil, frame)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -93,15 +94,15 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, '{'})
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		frame, err := supervise.Read(bytes.NewReader(raw))
+		frame, err := supervise.Read(bufio.NewReader(bytes.NewReader(raw)))
 		if err != nil {
 			return
 		}
-		again, err := supervise.Encode(frame)
+		again, err := supervise.Append(nil, frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := supervise.Read(bytes.NewReader(again))
+		back, err := supervise.Read(bufio.NewReader(bytes.NewReader(again)))
 		if err != nil {
 			t.Fatal(err)
 		}

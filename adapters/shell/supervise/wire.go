@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,21 +25,21 @@ const (
 	KindBye          // the server lets go; without it, it died
 )
 
-// Frame is one message. Members beyond Kind belong to it. Texts that reach execve are bytes: they need not be UTF-8.
+// Frame is one message. Members beyond Kind belong to it. Texts that reach execve need not be UTF-8.
 type Frame struct {
 	Kind Kind
 
-	Path    []byte // run
-	Argv    [][]byte
-	Env     [][]byte
-	Dir     []byte
+	Path    string // run
+	Argv    []string
+	Env     []string
+	Dir     string
 	GraceMS int64
 	Input   bool  // a descriptor for the standard input comes too
 	User    *User // nil: that of the server
 	Limits  Limits
 
-	Pid   int // started
-	Start uint64
+	Pid   int    // started
+	Start uint64 // exact while it lives; else it was not before
 	Ago   uint64 // microseconds since then
 
 	Code      int // exited; 128+n for signal n
@@ -67,11 +68,14 @@ type Limits struct {
 // maxFrame is more than the largest run: 1 MiB of arguments and environment.
 const maxFrame = 4 << 20
 
-// Encode gives the bytes of a frame: a length of 4 bytes, the kind, then its members as varints and counted bytes. (A
+// headSize is that of the length before each frame.
+const headSize = 4
+
+// Append adds the bytes of a frame: a length of 4 bytes, the kind, then its members as varints and counted bytes. (A
 // packet socket would cap a frame below the argument limit, so the stream is framed here.)
-func Encode(f Frame) ([]byte, error) {
-	b := make([]byte, 4, 256)
-	b = append(b, byte(f.Kind))
+func Append(b []byte, f Frame) ([]byte, error) {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0, byte(f.Kind))
 	switch f.Kind {
 	case KindRun:
 		b = f.appendRun(b)
@@ -82,20 +86,20 @@ func Encode(f Frame) ([]byte, error) {
 	case KindEmpty:
 		b = appendNumbers(b, flag(f.Spent))
 	case KindFailed:
-		b = appendBytes(appendNumbers(b, uint64(f.Errno)), []byte(f.Text))
+		b = appendText(appendNumbers(b, uint64(f.Errno)), f.Text)
 	case KindStop, KindKill, KindBye:
 	}
-	size := len(b) - 4
+	size := len(b) - at - headSize
 	if size > maxFrame {
 		return nil, fmt.Errorf("frame of %d bytes is over the limit of %d", size, maxFrame)
 	}
-	binary.BigEndian.PutUint32(b, uint32(size))
+	binary.BigEndian.PutUint32(b[at:], uint32(size))
 	return b, nil
 }
 
 func (f Frame) appendRun(b []byte) []byte {
-	b = appendList(appendList(appendBytes(b, f.Path), f.Argv), f.Env)
-	b = appendNumbers(appendBytes(b, f.Dir), uint64(f.GraceMS), flag(f.Input), f.Limits.Processes, f.Limits.Memory, f.Limits.CPUSeconds)
+	b = appendList(appendList(appendText(b, f.Path), f.Argv), f.Env)
+	b = appendNumbers(appendText(b, f.Dir), uint64(f.GraceMS), flag(f.Input), f.Limits.Processes, f.Limits.Memory, f.Limits.CPUSeconds)
 	if f.User == nil {
 		return appendNumbers(b, 0)
 	}
@@ -120,34 +124,47 @@ func appendNumbers(b []byte, numbers ...uint64) []byte {
 	return b
 }
 
-func appendBytes(b, text []byte) []byte { return append(appendNumbers(b, uint64(len(text))), text...) }
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
 
-func appendList(b []byte, list [][]byte) []byte {
-	b = appendNumbers(b, uint64(len(list)))
+func appendList(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, text := range list {
-		b = appendBytes(b, text)
+		b = appendText(b, text)
 	}
 	return b
 }
 
 // Read reads one frame. The error is io.EOF when the other side is gone between two frames.
-func Read(r io.Reader) (Frame, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+func Read(r *bufio.Reader) (Frame, error) {
+	head, err := r.Peek(headSize)
+	if err != nil {
+		if len(head) > 0 && errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		return Frame{}, err
 	}
-	n := binary.BigEndian.Uint32(head[:])
+	n := int(binary.BigEndian.Uint32(head))
 	if n == 0 || n > maxFrame {
 		return Frame{}, fmt.Errorf("frame of %d bytes; 1 to %d are possible", n, maxFrame)
 	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(r, body); err != nil {
-		return Frame{}, err
+	_, _ = r.Discard(headSize) // it is there
+	if n > r.Size() {
+		body := make([]byte, n)
+		_, err = io.ReadFull(r, body)
+		return decode(string(body), err)
 	}
-	return decode(body)
+	body, err := r.Peek(n)
+	f, err := decode(string(body), err)
+	_, _ = r.Discard(len(body)) // as above
+	return f, err
 }
 
-func decode(body []byte) (Frame, error) {
+func decode(body string, err error) (Frame, error) {
+	if err != nil {
+		return Frame{}, err
+	}
 	f, d := Frame{Kind: Kind(body[0])}, decoder{rest: body[1:]}
 	switch f.Kind {
 	case KindRun:
@@ -159,7 +176,7 @@ func decode(body []byte) (Frame, error) {
 	case KindEmpty:
 		f.Spent = d.number() != 0
 	case KindFailed:
-		f.Errno, f.Text = int(d.number()), string(d.bytes())
+		f.Errno, f.Text = int(d.number()), d.text()
 	case KindStop, KindKill, KindBye:
 	default:
 		d.bad = true
@@ -172,12 +189,12 @@ func decode(body []byte) (Frame, error) {
 
 // decoder reads the members of a frame; bad is set by the first one that is not there.
 type decoder struct {
-	rest []byte
+	rest string
 	bad  bool
 }
 
 func (d *decoder) run(f *Frame) {
-	f.Path, f.Argv, f.Env, f.Dir = d.bytes(), d.list(), d.list(), d.bytes()
+	f.Path, f.Argv, f.Env, f.Dir = d.text(), d.list(), d.list(), d.text()
 	f.GraceMS, f.Input = int64(d.number()), d.number() != 0
 	f.Limits = Limits{Processes: d.number(), Memory: d.number(), CPUSeconds: d.number()}
 	if d.number() == 0 {
@@ -190,9 +207,9 @@ func (d *decoder) run(f *Frame) {
 }
 
 func (d *decoder) number() uint64 {
-	n, size := binary.Uvarint(d.rest)
+	n, size := binary.Uvarint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
 	if size <= 0 {
-		d.rest, d.bad = nil, true
+		d.rest, d.bad = "", true
 		return 0
 	}
 	d.rest = d.rest[size:]
@@ -203,24 +220,24 @@ func (d *decoder) number() uint64 {
 func (d *decoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.rest)) {
-		d.rest, d.bad = nil, true
+		d.rest, d.bad = "", true
 		return 0
 	}
 	return int(n)
 }
 
-func (d *decoder) bytes() []byte {
+func (d *decoder) text() string {
 	n := d.count()
-	b := d.rest[:n:n]
+	text := d.rest[:n]
 	d.rest = d.rest[n:]
-	return b
+	return text
 }
 
-func (d *decoder) list() [][]byte {
+func (d *decoder) list() []string {
 	n := d.count()
-	list := make([][]byte, 0, min(n, 1024))
+	list := make([]string, 0, min(n, 1024))
 	for range n {
-		list = append(list, d.bytes())
+		list = append(list, d.text())
 	}
 	return list
 }

@@ -1,7 +1,9 @@
 package supervise_test
 
 import (
+	"bufio"
 	"bytes"
+	"strings"
 	"testing"
 
 	"aion/adapters/shell/supervise"
@@ -20,37 +22,37 @@ func frames() []supervise.Frame {
 		{Kind: supervise.KindEmpty, Spent: true},
 		{Kind: supervise.KindFailed, Errno: 2, Text: "no such file \xff"},
 		{
-			Kind: supervise.KindRun, Path: []byte("/bin/sh"), Argv: [][]byte{[]byte("sh"), {}, []byte("a\x00\xff")}, Env: [][]byte{[]byte("A=b")},
-			Dir: []byte("/"), GraceMS: 2000, Input: true, User: &supervise.User{UID: 1, GID: 2, Groups: []uint32{3, 1 << 31}},
+			Kind: supervise.KindRun, Path: "/bin/sh", Argv: []string{"sh", "", "a\x00\xff"}, Env: []string{"A=b"},
+			Dir: "/", GraceMS: 2000, Input: true, User: &supervise.User{UID: 1, GID: 2, Groups: []uint32{3, 1 << 31}},
 			Limits: supervise.Limits{Processes: 5, Memory: 1 << 40, CPUSeconds: 7},
 		},
-		{Kind: supervise.KindRun, Argv: [][]byte{bytes.Repeat([]byte("x"), 1<<20)}},
+		{Kind: supervise.KindRun, Argv: []string{strings.Repeat("x", 1<<20)}},
 	}
 }
 
-// byBytes compares large parts of frames as a whole.
-func byBytes() cmp.Option {
-	some := func(a, b []byte) bool { return len(a) > 0 || len(b) > 0 }
-	return cmp.Options{cmpopts.EquateEmpty(), cmp.FilterValues(some, cmp.Comparer(bytes.Equal))}
+// byText compares large parts of frames as a whole.
+func byText() cmp.Option {
+	return cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b string) bool { return a == b })}
 }
 
 func TestAFrameIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	var wire bytes.Buffer
 	for _, f := range frames() {
-		b, err := supervise.Encode(f)
+		b, err := supervise.Append(nil, f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wire.Write(b)
 	}
+	in := bufio.NewReader(&wire)
 	for i, want := range frames() {
-		got, err := supervise.Read(&wire)
-		if diff := cmp.Diff(want, got, byBytes()); err != nil || diff != "" {
+		got, err := supervise.Read(in)
+		if diff := cmp.Diff(want, got, byText()); err != nil || diff != "" {
 			t.Errorf("frame %d: %v %s", i, err, diff)
 		}
 	}
-	if _, err := supervise.Encode(supervise.Frame{Kind: supervise.KindRun, Dir: make([]byte, 5<<20)}); err == nil {
+	if _, err := supervise.Append(nil, supervise.Frame{Kind: supervise.KindRun, Dir: strings.Repeat("/", 5<<20)}); err == nil {
 		t.Error("a frame over the limit was written")
 	}
 }
@@ -58,7 +60,7 @@ func TestAFrameIsReadAsItWasWritten(t *testing.T) {
 // No bytes make a reader panic, wait for what cannot come, or take more memory than they have.
 func FuzzReadFrame(f *testing.F) {
 	for _, frame := range frames()[:8] {
-		b, err := supervise.Encode(frame)
+		b, err := supervise.Append(nil, frame)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -66,16 +68,16 @@ func FuzzReadFrame(f *testing.F) {
 	}
 	f.Add([]byte{0, 0, 0, 6, 1, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		frame, err := supervise.Read(bytes.NewReader(b))
+		frame, err := supervise.Read(bufio.NewReader(bytes.NewReader(b)))
 		if err != nil {
 			return
 		}
-		again, err := supervise.Encode(frame)
+		again, err := supervise.Append(nil, frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := supervise.Read(bytes.NewReader(again))
-		if diff := cmp.Diff(frame, back, byBytes()); err != nil || diff != "" {
+		back, err := supervise.Read(bufio.NewReader(bytes.NewReader(again)))
+		if diff := cmp.Diff(frame, back, byText()); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
 	})

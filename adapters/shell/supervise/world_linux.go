@@ -71,6 +71,12 @@ func punctual() error {
 	return nil
 }
 
+// pause sleeps on this thread, whose sleeps are punctual. Those of the Go runtime are not.
+func pause(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&t, nil) // a signal ends it early: whoever pauses looks again
+}
+
 // unblockSignals makes sure that no signal is blocked, in any thread: a child inherits the mask of the thread that forks
 // it, and each thread that of the process's start. So a process that was started with a mask starts itself once more
 // without.
