@@ -45,6 +45,7 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.NamespaceStore
 	ports.MCPTaskStore
 	ports.AuditLog
+	ports.ReplicaStore
 }
 
 // App is one engine with everything that it runs on, built from the leaves up.
@@ -56,10 +57,12 @@ type App struct {
 	Namespaces  *namespaces.Service
 
 	log        *slog.Logger
+	instance   string // names this process in task rows, in the audit log and among the servers of a store
 	clock      ports.Clock
 	ids        ports.IDs
-	sqlite     *gormstore.Store // nil with the memory store
-	executor   *shell.Executor  // nil when the caller brought one
+	durable    *gormstore.Store // nil with the memory store
+	others     others
+	executor   *shell.Executor // nil when the caller brought one
 	engine     *engine.Engine
 	dispatcher *actions.Dispatcher
 	wheel      *timers.Wheel
@@ -88,6 +91,7 @@ type Parts struct {
 // New opens the store and builds the rest; nothing runs until Start.
 func New(ctx context.Context, c Config, parts Parts) (*App, error) {
 	a := &App{Config: c, log: parts.Log, clock: system.Clock{}, ids: system.IDs{}, registry: metrics.New()}
+	a.instance = a.ids.UUIDv7()
 	if a.log == nil {
 		a.log = logger(c, os.Stderr, slog.LevelDebug)
 	}
@@ -105,27 +109,37 @@ func New(ctx context.Context, c Config, parts Parts) (*App, error) {
 }
 
 func (a *App) openStore(ctx context.Context) (store, error) {
-	if a.Config.StoreBackend == "memory" {
+	c := a.Config
+	var st *gormstore.Store
+	var err error
+	switch c.StoreBackend {
+	case backendMemory:
 		return memory.New(a.clock), nil
+	case backendPostgres:
+		a.others.shared = true
+		st, err = gormstore.OpenPostgres(ctx, gormstore.PostgresOptions{
+			DSN: string(c.StoreDSN), MaxConnections: c.StoreMaxConnections, SimpleProtocol: c.StoreSimpleProtocol, UnsafeNoFsync: c.StoreUnsafeNoFsync,
+			Clock: a.clock, Instance: a.instance, Changed: a.others.changed, Audited: a.registry.Audited,
+		})
+	default:
+		st, err = gormstore.Open(ctx, gormstore.Options{
+			Path: c.StorePath, Clock: a.clock, Readers: c.StoreReaders,
+			UnsafeNoFsync: c.StoreUnsafeNoFsync, UnsafeNetworkFS: c.StoreUnsafeNetworkFS, Audited: a.registry.Audited,
+		})
 	}
-	st, err := gormstore.Open(ctx, gormstore.Options{
-		Path: a.Config.StorePath, Clock: a.clock, Readers: a.Config.StoreReaders,
-		UnsafeNoFsync: a.Config.StoreUnsafeNoFsync, UnsafeNetworkFS: a.Config.StoreUnsafeNetworkFS, Audited: a.registry.Audited,
-	})
 	if err != nil {
 		return nil, err
 	}
-	a.sqlite = st
+	a.durable, a.clock = st, st.Clock()
 	return st, nil
 }
 
 func (a *App) build(st store, parts Parts) error {
 	c := a.Config
 	watch := system.NewWatch()
-	instance := a.ids.UUIDv7()
 	run := parts.Executor
 	if run == nil {
-		x, err := a.newExecutor(instance)
+		x, err := a.newExecutor()
 		if err != nil {
 			return err
 		}
@@ -141,12 +155,15 @@ func (a *App) build(st store, parts Parts) error {
 		Store: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault), Closed: c.NamespaceAutoCreate == "closed",
 		Bounded: func() { a.gate.Widened() },
 	})
+	a.meet(st)
 	gate := actions.NewGate(bodies, a.limits(c))
 	a.gate = gate
 	a.engine = engine.New(engine.Deps{
 		Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
-		Owner: instance, ClaimTTL: c.ActionsClaimTTL, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
+		Owner: a.instance, ClaimTTL: c.ActionsClaimTTL, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
+		Shared: a.others.shared, Shards: a.shards,
 	})
+	a.others.engine.Store(a.engine)
 	reader := engine.NewReader(a.engine, st)
 	publisher := transcripts.NewPublisher(st, watch, a.clock, a.log, bounds(c))
 	a.bodies = actions.NewCatalogue(a.log)
@@ -154,6 +171,7 @@ func (a *App) build(st store, parts Parts) error {
 	a.dispatcher = actions.New(actions.Deps{
 		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
 		Clock: a.clock, IDs: a.ids, Logger: a.log, Meter: a.registry, ClaimTTL: c.ActionsClaimTTL, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
+		Peers: a.others.service, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
 	})
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
@@ -167,15 +185,15 @@ func (a *App) build(st store, parts Parts) error {
 			return bodies.Serves(k.Plan.Action(queue, name))
 		},
 	})
-	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: instance, Clock: a.clock, Logger: a.log})
+	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log})
 	a.registry.WatchTasks(st.CountMCPTasks)
 	a.registry.WatchActions(a.sources(publisher, st))
-	a.Authoring = authoring.New(documents, catalogue, a.clock, a.ids)
-	a.Authoring.SetAudit(a.trail.Record)
-	a.Authoring.SetPolicy(a.policy(bodies).Warnings)
-	a.Transcripts = transcripts.New(st, st, reader, watch, a.clock)
-	a.Transcripts.Attach(publisher)
-	a.Transcripts.Consult(a.Namespaces)
+	a.Authoring = authoring.New(authoring.Deps{
+		Documents: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.policy(bodies).Warnings, Audit: a.trail.Record,
+	})
+	a.Transcripts = transcripts.New(transcripts.Deps{
+		Store: st, Index: st, Attempts: reader, Watch: watch, Clock: a.clock, Publisher: publisher, Register: a.Namespaces,
+	})
 	return nil
 }
 
@@ -196,10 +214,10 @@ func bounds(c Config) transcripts.Bounds {
 	return b
 }
 
-func (a *App) newExecutor(instance string) (*shell.Executor, error) {
+func (a *App) newExecutor() (*shell.Executor, error) {
 	c := a.Config
 	return shell.New(shell.Options{
-		Home: c.Home, Instance: instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
+		Home: c.Home, Instance: a.instance, WorkspaceRoot: c.ActionsWorkspaceRoot, Path: os.Getenv("PATH"),
 		AllowedPrograms: c.ActionsAllowedPrograms, ProgramDirs: c.ActionsProgramDirs, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
 		MaxStdout: int(c.ActionsMaxStdout), MaxStderr: int(c.ActionsMaxStderr), IdleSupervisors: c.ActionsIdleSupervisors,
 		OpenFiles: c.ActionsOpenFiles, Logger: a.log, Spawned: a.registry.Spawned, Containment: c.ActionsContainment, RunAs: c.ActionsRunAs,
@@ -211,15 +229,22 @@ func (a *App) newExecutor(instance string) (*shell.Executor, error) {
 // Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
 // is recorded as lost, and only then new work begins.
 func (a *App) Start(ctx context.Context) error {
+	if a.others.shared {
+		if err := a.others.service.Join(ctx); err != nil {
+			return err
+		}
+	}
 	if err := a.trail.Begin(ctx); err != nil {
 		return err
 	}
 	if err := a.Namespaces.Prepare(ctx); err != nil {
 		return err
 	}
+	var dead []string // servers whose process is gone, and with it all that they ran
 	if a.executor != nil {
 		left, err := a.executor.CleanUp(ctx)
 		for _, entry := range left {
+			dead = append(dead, entry.Server)
 			a.log.Warn("declared action was in flight when the previous server process ended", "action", entry.Action,
 				"workflow_id", entry.Key.WorkflowID, "run_id", entry.Key.RunID, "activity_id", entry.Key.ActivityID, "attempt", entry.Key.Attempt)
 		}
@@ -229,14 +254,21 @@ func (a *App) Start(ctx context.Context) error {
 		a.begin(ctx, "executor", a.executor.Run)
 	}
 	a.openBodies()
+	if a.others.shared { // it leaves the others last
+		a.begin(ctx, "replica", a.others.service.Run)
+		a.begin(ctx, "namespaces", a.Namespaces.Run)
+	}
 	a.begin(ctx, "audit", a.trail.Run)
 	a.begin(ctx, "engine", a.engine.Run)
-	lost, err := a.dispatcher.Recover(ctx)
+	lost, err := a.dispatcher.Recover(ctx, dead...)
 	if err != nil {
 		return errors.Join(err, a.halt())
 	}
 	a.Lost = lost
 	a.begin(ctx, "claims", a.dispatcher.KeepClaims) // to the end of the last attempt
+	if a.others.shared {
+		a.begin(ctx, "takeover", a.dispatcher.TakeOver)
+	}
 	a.begin(ctx, "dispatcher", a.dispatcher.Run)
 	a.begin(ctx, "timers", a.wheel.Run)
 	a.begin(ctx, "couriers", a.couriers.Run)
@@ -297,16 +329,19 @@ func (a *App) Kill() {
 }
 
 func (a *App) closeStore() error {
-	if a.sqlite == nil {
+	if a.durable == nil {
 		return nil
 	}
-	return a.sqlite.Close()
+	return a.durable.Close()
 }
 
 // storeName is the store as a person would name it.
 func (a *App) storeName() string {
-	if a.sqlite == nil {
+	if a.durable == nil {
 		return "memory (forgets everything at exit)"
+	}
+	if a.others.shared {
+		return "postgres " + a.durable.Place()
 	}
 	path := a.Config.StorePath
 	if home, err := os.UserHomeDir(); err == nil {

@@ -44,13 +44,22 @@ func crossChecks(c Config) []string {
 	if c.LimitPayloadBytes > c.MCPMaxBodyBytes {
 		add("limits.payload_bytes", fmt.Sprintf("must be at most mcp.max_body_bytes (%d), which bounds the request that carries it; got %d", c.MCPMaxBodyBytes, c.LimitPayloadBytes))
 	}
-	if c.StoreBackend == "sqlite" && c.StorePath == "" {
-		add("store.path", "must name a file; got an empty value")
-	}
+	checkStore(c, add)
 	if _, err := domain.ParseNamespace(c.NamespaceDefault); err != nil {
 		add("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
 	}
 	return findings
+}
+
+func checkStore(c Config, add report) {
+	switch {
+	case c.StoreBackend == backendSQLite && c.StorePath == "":
+		add("store.path", "must name a file; got an empty value")
+	case c.StoreBackend == backendPostgres && c.StoreDSN == "" && c.StoreDSNFile == "":
+		add("store.dsn", "store.backend postgres needs it, here or in the file that store.dsn_file names: postgres://user:password@host:5432/database")
+	case c.StoreBackend != backendPostgres && c.StoreDSN != "":
+		add("store.dsn", fmt.Sprintf("is set, but store.backend is %s; remove it, or set store.backend: postgres", c.StoreBackend))
+	}
 }
 
 // refusalText is the message of a refusal without the key, which the place of the value has named.

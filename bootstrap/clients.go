@@ -84,7 +84,7 @@ func (l *link) endpoint(named string) (url string, found bool, err error) {
 		url, err = bridge.Endpoint(named)
 		return url, err == nil, err
 	}
-	if l.c.StoreBackend == "sqlite" {
+	if l.c.StoreBackend == backendSQLite {
 		owner, held, err := gormstore.FindOwner(l.c.StorePath)
 		switch {
 		case err != nil:

@@ -28,6 +28,10 @@ type Config struct {
 
 	StoreBackend         string
 	StorePath            string
+	StoreDSN             Secret // also when it came from StoreDSNFile
+	StoreDSNFile         string
+	StoreMaxConnections  int
+	StoreSimpleProtocol  bool
 	StoreReaders         int
 	StoreUnsafeNoFsync   bool
 	StoreUnsafeNetworkFS bool
@@ -102,6 +106,13 @@ type Config struct {
 	Exposed []string          // warnings about secret files that others can read
 }
 
+// The backends of the store.
+const (
+	backendSQLite   = "sqlite"
+	backendPostgres = "postgres"
+	backendMemory   = "memory"
+)
+
 // Kinds of values.
 const (
 	kindText     = "text"
@@ -147,8 +158,12 @@ func keys() []key {
 		{name: "auth.jwks_max_age", reload: true, kind: kindDuration, def: "24h", min: int64(30 * time.Second), doc: "how long the last keys serve while they cannot be fetched", field: func(c *Config) any { return &c.AuthJWKSMaxAge }},
 		{name: "auth.jwks_ca_file", reload: true, kind: kindPath, doc: "PEM certificates that are trusted for auth.jwks_url besides the system's", field: func(c *Config) any { return &c.AuthJWKSCAFile }},
 		{name: "auth.required_scopes", reload: true, kind: kindList, doc: "scopes that every token of mode jwks needs", field: func(c *Config) any { return &c.AuthRequiredScopes }},
-		{name: "store.backend", kind: kindText, def: "sqlite", doc: "sqlite, or memory (forgets everything at exit)", choices: []string{"sqlite", "memory"}, field: func(c *Config) any { return &c.StoreBackend }},
+		{name: "store.backend", kind: kindText, def: "sqlite", doc: "sqlite, postgres (several servers may share it), or memory (forgets everything at exit)", choices: []string{backendSQLite, backendPostgres, backendMemory}, field: func(c *Config) any { return &c.StoreBackend }},
 		{name: "store.path", alias: "store", kind: kindPath, def: "<home>/aion.db", doc: "the SQLite file; its directory must be private", field: func(c *Config) any { return &c.StorePath }},
+		{name: "store.dsn", kind: kindSecret, doc: "where Postgres is, with what opens it: a postgres:// URL, or key=value words", field: func(c *Config) any { return &c.StoreDSN }},
+		{name: "store.dsn_file", kind: kindPath, doc: "a private file that holds store.dsn instead", field: func(c *Config) any { return &c.StoreDSNFile }},
+		{name: "store.postgres.max_connections", kind: kindInt, def: "20", min: 2, max: 1000, doc: "connections of this server to Postgres", field: func(c *Config) any { return &c.StoreMaxConnections }},
+		{name: "store.postgres.simple_protocol", kind: kindBool, def: "false", doc: "no prepared statements and no LISTEN: for a pooler in transaction mode", field: func(c *Config) any { return &c.StoreSimpleProtocol }},
 		{name: "store.sqlite.readers", kind: kindInt, def: "4", min: 1, max: 64, doc: "reading connections", field: func(c *Config) any { return &c.StoreReaders }},
 		{name: "store.unsafe_no_fsync", kind: kindBool, def: "false", doc: "do not wait for the disk: a power cut may lose acknowledged work", field: func(c *Config) any { return &c.StoreUnsafeNoFsync }},
 		{name: "store.unsafe_network_fs", kind: kindBool, def: "false", doc: "accept a store on a network file system, whose locks and fsync cannot be relied on", field: func(c *Config) any { return &c.StoreUnsafeNetworkFS }},

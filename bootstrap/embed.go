@@ -55,7 +55,7 @@ func (e *embedded) find(ctx context.Context) (string, error) {
 // own opens the store, and serves it.
 func (e *embedded) own(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx) // the engine outlives the call that began it
-	if e.c.StoreBackend != "sqlite" {
+	if e.c.StoreBackend != backendSQLite {
 		return configRefusal("--embedded needs store.backend sqlite; got %s", e.c.StoreBackend)
 	}
 	c, err := onSocket(e.c)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -44,6 +45,10 @@ func Main() int {
 	}, os.Args[1:])
 }
 
+// killPatience is what is left for a clean end after the second signal: the commands are dead by then, and an end without
+// it loses nothing that was acknowledged.
+const killPatience = 1500 * time.Millisecond
+
 // signalled is what signals tell besides interrupts.
 type signalled struct {
 	kill   chan struct{} // closed at the second SIGINT or SIGTERM
@@ -75,6 +80,7 @@ func signals() (interrupts <-chan cli.Interrupt, heard signalled, stop func()) {
 				}
 				if seen++; seen == 2 {
 					close(heard.kill)
+					time.AfterFunc(killPatience, func() { os.Exit(130) })
 				}
 				tell(out, sig)
 			}

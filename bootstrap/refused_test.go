@@ -72,6 +72,47 @@ func TestAddressesAndPathsThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
+// server 4.2: a database is named where it is needed, and nowhere else; what the file says of it is shown by nobody.
+func TestADatabaseIsNamedWhereItIsNeeded(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dsn := filepath.Join(home, "dsn")
+	if err := os.WriteFile(dsn, []byte("postgres://u:hush@h/d\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"store: {backend: postgres}":                                         "store.dsn: store.backend postgres needs it",
+		"store: {dsn: 'postgres://u:hush@h/d'}":                              "store.dsn: is set, but store.backend is sqlite",
+		"store: {backend: memory, dsn_file: " + dsn + "}":                    "is set, but store.backend is memory",
+		"store: {backend: postgres, dsn: x, dsn_file: " + dsn + "}":          "store.dsn is set as well",
+		"store: {backend: postgres, dsn: x, postgres: {max_connections: 1}}": "store.postgres.max_connections: ",
+		"store: {backend: mysql}":                                            "store.backend: ",
+	} {
+		_, err := bootstrap.Load(nil, []string{"HOME=/tmp"}, home, write(t, text+"\n"))
+		if message := refusal(t, err); !strings.Contains(message, want) || strings.Contains(message, "hush") {
+			t.Errorf("%s: %q is not in %q", text, want, message)
+		}
+	}
+	cfg, err := bootstrap.Load(nil, []string{"HOME=/tmp"}, home, write(t, "store: {backend: postgres, dsn_file: "+dsn+"}\n"))
+	if err != nil || cfg.StoreDSN != "postgres://u:hush@h/d" || strings.Contains(cfg.StoreDSN.String(), "hush") {
+		t.Errorf("got %v, %v", cfg.StoreDSN, err)
+	}
+}
+
+// The example for Postgres lacks nothing but the secret that it names.
+func TestTheExampleForPostgresIsWhole(t *testing.T) {
+	t.Parallel()
+	shipped, err := os.ReadFile(filepath.Join("..", "configs", "postgres.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(shipped), "/etc/aion/dsn", write(t, "postgres://u@h/d"))
+	cfg, err := bootstrap.Load(nil, []string{"HOME=/tmp"}, t.TempDir(), write(t, text))
+	if err != nil || cfg.StoreBackend != "postgres" || cfg.StoreDSN == "" {
+		t.Errorf("got %v, %v", cfg.StoreBackend, err)
+	}
+}
+
 // server 4.1: home is told by its name, not by a file that cannot be below it.
 func TestAHomeThatIsAFileIsNamed(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type backend struct {
 func (b *backend) load(o cli.Open) (Config, error) {
 	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File})
 	if err == nil && o.Ephemeral {
-		c.StoreBackend = "memory"
+		c.StoreBackend = backendMemory
 	}
 	if err == nil && o.Loaded != nil {
 		o.Loaded()
@@ -51,7 +51,10 @@ func (b *backend) Open(ctx context.Context, o cli.Open) (*cli.Engine, error) {
 	}
 	log := logger(c, os.Stderr, floor)
 	start := func(app *App) (end func(), err error) { return func() {}, app.Start(ctx) }
-	if served, err := onSocket(c); err == nil && c.StoreBackend == "sqlite" {
+	if o.Flags.Changed("store") { // it names a file, wherever the store is else
+		c.StoreBackend = backendSQLite
+	}
+	if served, err := onSocket(c); err == nil && c.StoreBackend == backendSQLite {
 		c, start = served, func(app *App) (func(), error) { return app.startOnSocket(ctx) }
 	}
 	app, err := New(ctx, c, Parts{Log: log})
@@ -110,7 +113,11 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 		return err
 	}
 	defer b.killSwitch(app)()
-	defer func() { err = errors.Join(err, app.Close(context.WithoutCancel(ctx), c.DrainTimeout)) }()
+	defer func() {
+		if unkept := app.Close(context.WithoutCancel(ctx), c.DrainTimeout); unkept != nil {
+			err = errors.Join(err, &cli.UncleanError{Err: unkept})
+		}
+	}()
 	host, err := app.Host() //nolint:contextcheck // a request brings its own context
 	if err != nil {
 		return err
@@ -120,10 +127,8 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	if err != nil {
 		return cannotListen(c.ServerListen, err)
 	}
-	if app.sqlite != nil {
-		if err := app.sqlite.SetAddress(localURL(addr)); err != nil {
-			return err
-		}
+	if err := app.serves(app.reached(addr)); err != nil {
+		return err
 	}
 	if err := app.Start(ctx); err != nil {
 		return err
@@ -149,6 +154,14 @@ func listening(c Config, addr net.Addr) cli.Listening {
 	return l
 }
 
+// reached is how those who look for this server reach it: other machines by its public name.
+func (a *App) reached(addr net.Addr) string {
+	if a.others.shared && a.Config.ServerPublicURL != "" {
+		return a.Config.ServerPublicURL
+	}
+	return localURL(addr)
+}
+
 // localURL is how a process of this machine reaches addr.
 func localURL(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
@@ -167,10 +180,8 @@ func (a *App) listen(ctx context.Context, host *web.Host) error {
 		case <-ctx.Done():
 		case <-done:
 		}
-		if a.sqlite != nil {
-			if err := a.sqlite.SetAddress(""); err != nil {
-				a.log.Warn("the address of this server cannot be taken back", "error", err)
-			}
+		if err := a.serves(""); err != nil {
+			a.log.Warn("the address of this server cannot be taken back", "error", err)
 		}
 		end(context.Cause(ctx))
 	})()
@@ -256,14 +267,7 @@ func (a *App) Host() (*web.Host, error) {
 
 // checks are the conditions of readiness.
 func (a *App) checks() []web.Check {
-	checks := a.actionChecks()
-	if a.sqlite == nil {
-		return checks
-	}
-	return append([]web.Check{{Name: "store", Probe: func(ctx context.Context) error {
-		_, err := a.sqlite.NextTimer(ctx)
-		return err
-	}}}, checks...)
+	return append(a.storeChecks(), a.actionChecks()...)
 }
 
 func cannotListen(listen string, cause error) error {
@@ -289,7 +293,7 @@ func (b *backend) audit(ctx context.Context, o cli.Open) (*cli.Audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Config: c, clock: system.Clock{}, registry: metrics.New()}
+	a := &App{Config: c, clock: system.Clock{}, registry: metrics.New(), instance: system.IDs{}.UUIDv7()}
 	st, err := a.openStore(ctx)
 	if err != nil {
 		return nil, err

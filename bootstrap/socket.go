@@ -55,7 +55,7 @@ func (a *App) startOnSocket(ctx context.Context) (end func(), err error) {
 	if _, err := host.Listen(ctx); err != nil {
 		return nil, cannotListen(a.Config.ServerListen, err)
 	}
-	if err := a.sqlite.SetAddress(a.Config.ServerListen); err != nil {
+	if err := a.serves(a.Config.ServerListen); err != nil {
 		return nil, err
 	}
 	if err := a.Start(ctx); err != nil {

@@ -13,12 +13,12 @@ import (
 	"aion/ports"
 )
 
-// newTasks builds the tasks of /mcp. This process owns its store alone.
+// newTasks builds the tasks of /mcp.
 func (a *App) newTasks(st ports.MCPTaskStore) *tasks.Service {
 	c := a.Config
 	return tasks.New(tasks.Deps{
 		Store: st, Work: general.NewAwaited(a.Runs), Clock: a.clock, Random: random, IDs: a.ids, Log: a.log,
-		TTL: time.Duration(c.MCPTaskTTLMS) * time.Millisecond, MaxWorking: c.MCPMaxWorkingTasks, Sole: true,
+		TTL: time.Duration(c.MCPTaskTTLMS) * time.Millisecond, MaxWorking: c.MCPMaxWorkingTasks, Sole: !a.others.shared,
 	})
 }
 

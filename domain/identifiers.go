@@ -4,12 +4,23 @@ import (
 	"crypto/sha1" //nolint:gosec // UUID version 5 is defined over SHA-1 (RFC 9562, 5.5); nothing here is a secret
 	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"regexp"
 	"strings"
 )
 
 // WorkflowID names one durable workflow: a UUID in lower case.
 type WorkflowID string
+
+// Shards is the number of parts into which the workflows fall for servers that share a store.
+const Shards = 64
+
+// Shard is the part that a workflow belongs to, from 0 to Shards-1: its id hashed by FNV-1a. It is stored, so it never changes.
+func (id WorkflowID) Shard() int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return int(h.Sum32() % Shards)
+}
 
 // RunID names one generation of a workflow: a UUID in lower case.
 type RunID string

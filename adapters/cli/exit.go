@@ -32,14 +32,26 @@ type usage struct{ message, hint string }
 
 func (u *usage) Error() string { return u.message }
 
+// UncleanError is the end of a server that could not keep all that it should have kept.
+type UncleanError struct{ Err error }
+
+func (u *UncleanError) Error() string { return u.Err.Error() }
+
+// Unwrap gives what was not kept.
+func (u *UncleanError) Unwrap() error { return u.Err }
+
 // report prints what stopped a command and answers its exit code.
 func report(w io.Writer, err error) int {
 	var code status
 	var wrong *usage
 	var refused *domain.Error
+	var unclean *UncleanError
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &unclean):
+		report(w, unclean.Err)
+		return exitNo
 	case errors.As(err, &code):
 		return int(code)
 	case errors.Is(err, syscall.EPIPE):

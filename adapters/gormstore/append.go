@@ -3,9 +3,6 @@ package gormstore
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"aion/domain"
@@ -26,19 +23,15 @@ const (
 		ON CONFLICT (workflow_id, generation) DO UPDATE SET status = excluded.status, paused_reason = excluded.paused_reason,
 		ended_at = excluded.ended_at, outcome = excluded.outcome`
 	sqlKeyFind = `SELECT expires_at FROM idempotency_keys WHERE scope = ? AND key = ?`
-	sqlKeyPut  = `INSERT OR REPLACE INTO idempotency_keys (scope, key, request, workflow_id, run_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)`
+	sqlKeyPut  = `INSERT INTO idempotency_keys (scope, key, request, workflow_id, run_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (scope, key) DO UPDATE SET request = excluded.request, workflow_id = excluded.workflow_id, run_id = excluded.run_id,
+		expires_at = excluded.expires_at`
 	// Each new key takes a few dead ones away, so that the table holds little more than the live ones.
 	sqlKeysExpire = `DELETE FROM idempotency_keys WHERE (scope, key) IN
 		(SELECT scope, key FROM idempotency_keys WHERE expires_at <= ? ORDER BY expires_at LIMIT 4)`
 )
 
-// sqlEventsAdd has the statement for each number of events.
-var sqlEventsAdd = func() (texts [eventsAtOnce + 1]string) {
-	for n := 1; n <= eventsAtOnce; n++ {
-		texts[n] = sqlEventAdd + strings.Repeat(`(?, ?, ?, ?, ?, ?), `, n-1) + `(?, ?, ?, ?, ?, ?)`
-	}
-	return texts
-}()
+var sqlEventsAdd = manyRows(sqlEventAdd, 6)
 
 // Append implements ports.EventStore: one transaction for all commits. A commit that must be refused is found before it
 // has written anything, so it needs no savepoint. What nobody foresaw undoes the transaction and repeats it commit by
@@ -47,6 +40,9 @@ func (s *Store) Append(ctx context.Context, commits []history.Commit) []error {
 	errs := make([]error, len(commits))
 	now := s.clock.Now()
 	failed := s.write.transaction(ctx, func(t *tx) error {
+		if t.shared != nil {
+			return t.waves(commits, errs, now)
+		}
 		for i := range commits {
 			refusal, err := t.commit(&commits[i], now)
 			if err != nil {
@@ -58,8 +54,9 @@ func (s *Store) Append(ctx context.Context, commits []history.Commit) []error {
 	})
 	switch {
 	case failed == nil:
+		s.expireKeys(ctx, commits, now)
 		return errs
-	case domain.CodeOf(failed) == domain.CodeBackend && len(commits) > 1 && !ended(ctx, failed):
+	case domain.CodeOf(failed) == domain.CodeBackend && len(commits) > 1 && !stopped(ctx, failed):
 		for i := range commits {
 			errs[i] = s.Append(ctx, commits[i:i+1])[0]
 		}
@@ -69,11 +66,6 @@ func (s *Store) Append(ctx context.Context, commits []history.Commit) []error {
 		}
 	}
 	return errs
-}
-
-// ended tells whether err is the cause of a context that is over; such a cause may be any error.
-func ended(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 }
 
 // commit writes one commit, or refuses it and writes nothing of it. Any other error spoils the transaction.
@@ -105,7 +97,25 @@ func (t *tx) commit(c *history.Commit, now time.Time) (refusal, err error) {
 	if !follows {
 		return domain.SequenceConflict(c.WorkflowID, c.ExpectedSeq), nil
 	}
-	return nil, t.contents(c, now)
+	if err := t.contents(c); err != nil || c.Started == nil {
+		return nil, err
+	}
+	return nil, t.begin(c, now)
+}
+
+// begin keeps the key of a start, and what its task waits for.
+func (t *tx) begin(c *history.Commit, now time.Time) error {
+	if err := t.beginMCPTask(c); err != nil {
+		return err
+	}
+	if err := t.send(sqlKeyPut, keyRow(c.Started)...); err != nil {
+		return err
+	}
+	return t.send(sqlKeysExpire, micros(now))
+}
+
+func keyRow(k *history.Idempotency) []driver.Value {
+	return []driver.Value{k.Scope, k.Key, k.Request, string(k.WorkflowID), string(k.RunID), micros(k.ExpiresAt)}
 }
 
 func (t *tx) keyTaken(k *history.Idempotency, now time.Time) (bool, error) {
@@ -120,24 +130,30 @@ func (t *tx) keyTaken(k *history.Idempotency, now time.Time) (bool, error) {
 
 // advance moves the head of the workflow. It changes nothing, and says so, when the commit does not follow the head.
 func (t *tx) advance(c *history.Commit) (follows bool, err error) {
+	query, args := advancing(c)
+	changed, err := t.exec(query, args...)
+	return changed == 1, err
+}
+
+// advancing is the statement of advance. It changes one row or none.
+func advancing(c *history.Commit) (query string, args []driver.Value) {
 	head := c.ExpectedSeq + history.Seq(len(c.Events))
 	id := string(c.WorkflowID)
 	row, hasRow := latest(c.Rows)
-	var changed int64
 	switch {
 	case c.ExpectedSeq == 0:
 		started := row.StartedAt
 		if !hasRow {
 			started = c.Events[0].At
 		}
-		changed, err = t.exec(sqlWorkflowAdd, id, string(c.Namespace), row.WorkflowType, string(row.RunID), string(row.Status), head,
-			micros(started), micros(row.EndedAt))
+		return sqlWorkflowAdd, []driver.Value{
+			id, string(c.Namespace), row.WorkflowType, string(row.RunID), string(row.Status), head, micros(started), micros(row.EndedAt),
+		}
 	case hasRow:
-		changed, err = t.exec(sqlWorkflowChange, head, row.WorkflowType, string(row.RunID), string(row.Status), micros(row.EndedAt), id, c.ExpectedSeq)
+		return sqlWorkflowChange, []driver.Value{head, row.WorkflowType, string(row.RunID), string(row.Status), micros(row.EndedAt), id, c.ExpectedSeq}
 	default:
-		changed, err = t.exec(sqlWorkflowAdvance, head, id, c.ExpectedSeq)
+		return sqlWorkflowAdvance, []driver.Value{head, id, c.ExpectedSeq}
 	}
-	return changed == 1, err
 }
 
 // latest is the row of the newest generation.
@@ -150,11 +166,12 @@ func latest(rows []history.RunRow) (row history.RunRow, ok bool) {
 	return row, ok
 }
 
-func (t *tx) contents(c *history.Commit, now time.Time) error {
-	for events := range slices.Chunk(c.Events, eventsAtOnce) {
-		if err := t.addEvents(events); err != nil {
-			return err
-		}
+// contents writes what a commit holds besides the head of its workflow and its key.
+func (t *tx) contents(c *history.Commit) error {
+	if t.shared != nil {
+		t.events = append(t.events, c.Events...) // with those of the other commits
+	} else if err := t.addEvents(c.Events); err != nil {
+		return err
 	}
 	for i := range c.Rows {
 		if err := t.putRun(&c.Rows[i]); err != nil {
@@ -166,36 +183,17 @@ func (t *tx) contents(c *history.Commit, now time.Time) error {
 			return err
 		}
 	}
-	if k := c.Started; k != nil {
-		if err := t.beginMCPTask(c); err != nil {
-			return err
-		}
-		if _, err := t.exec(sqlKeyPut, k.Scope, k.Key, k.Request, string(k.WorkflowID), string(k.RunID), micros(k.ExpiresAt)); err != nil {
-			return err
-		}
-		if _, err := t.exec(sqlKeysExpire, micros(now)); err != nil {
-			return err
-		}
-	}
 	for i := range c.Audit {
-		if err := t.audit(&c.Audit[i]); err != nil {
-			return err
-		}
+		t.audit(&c.Audit[i])
 	}
 	return nil
 }
 
-// eventsAtOnce is how many events one statement adds; there is a prepared statement for each number up to it.
-const eventsAtOnce = 8
-
 func (t *tx) addEvents(events []history.Recorded) error {
-	args := make([]driver.Value, 0, 6*eventsAtOnce)
-	for i := range events {
+	return t.addMany(sqlEventsAdd, len(events), func(i int, args []driver.Value) []driver.Value {
 		e := &events[i]
-		args = append(args, string(e.WorkflowID), e.Seq, string(e.RunID), e.Type, micros(e.At), []byte(e.Data))
-	}
-	_, err := t.exec(sqlEventsAdd[len(events)], args...)
-	return err
+		return append(args, string(e.WorkflowID), e.Seq, string(e.RunID), e.Type, micros(e.At), []byte(e.Data))
+	})
 }
 
 func (t *tx) putRun(r *history.RunRow) error {
@@ -207,8 +205,7 @@ func (t *tx) putRun(r *history.RunRow) error {
 	if p := r.Parent; p != nil {
 		parentWorkflow, parentRun, parentChild = string(p.WorkflowID), string(p.RunID), p.Child
 	}
-	_, err = t.exec(sqlRunPut, string(r.WorkflowID), int64(r.Generation), string(r.RunID), string(r.Namespace), r.WorkflowType, r.PackageVersion,
+	return t.send(sqlRunPut, string(r.WorkflowID), int64(r.Generation), string(r.RunID), string(r.Namespace), r.WorkflowType, r.PackageVersion,
 		string(r.Status), r.PausedReason, micros(r.StartedAt), micros(r.EndedAt), string(r.PreviousRunID), parentWorkflow, parentRun, parentChild,
 		labels, r.FirstSeq, r.Outcome)
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aion/adapters/gormstore"
 	"aion/domain"
 	"aion/domain/history"
 	"aion/domain/transcript"
@@ -58,8 +59,12 @@ func chains(n int) []*chain {
 
 // BenchmarkAppend reports activities (commits of four events, one task ended and one added) per second for groups of
 // several sizes; a group of one is the machine's price of an acknowledged commit.
-func BenchmarkAppend(b *testing.B) {
-	for _, size := range []int{1, 16, 256} {
+func BenchmarkAppend(b *testing.B) { benchmarkAppend(b, open) }
+
+func BenchmarkAppendPostgres(b *testing.B) { benchmarkAppend(b, openPostgres) }
+
+func benchmarkAppend(b *testing.B, open func(testing.TB) *gormstore.Store) {
+	for _, size := range []int{1, 16, 64, 256} {
 		b.Run(fmt.Sprintf("group=%d", size), func(b *testing.B) {
 			s := open(b)
 			cs := chains(max(size, 32))
@@ -83,8 +88,11 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 // BenchmarkTranscript reports lines per second for batches of 256.
-func BenchmarkTranscript(b *testing.B) {
-	s := open(b)
+func BenchmarkTranscript(b *testing.B) { benchmarkTranscript(b, open(b)) }
+
+func BenchmarkTranscriptPostgres(b *testing.B) { benchmarkTranscript(b, openPostgres(b)) }
+
+func benchmarkTranscript(b *testing.B, s *gormstore.Store) {
 	key := domain.AttemptKey{WorkflowID: domain.WorkflowID(fake.UUID(1)), RunID: domain.RunID(fake.UUID(2)), Attempt: 1}
 	n := int64(0)
 	for b.Loop() {

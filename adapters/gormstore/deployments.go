@@ -16,13 +16,15 @@ const (
 	sqlVersionAdd  = `INSERT INTO deployments (content_hash, deployment_id, workflow_type, document_path, deployed_at, source, imports, plan)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (content_hash) DO NOTHING`
 	sqlRoutePut = `INSERT INTO routes (workflow_type, content_hash, routed_at) VALUES (?, ?, ?) ON CONFLICT (workflow_type)
-		DO UPDATE SET content_hash = excluded.content_hash, routed_at = excluded.routed_at WHERE content_hash <> excluded.content_hash`
-	sqlVersion = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM deployments AS d WHERE d.content_hash = ?`
-	sqlRouted  = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM routes AS r
+		DO UPDATE SET content_hash = excluded.content_hash, routed_at = excluded.routed_at WHERE routes.content_hash <> excluded.content_hash`
+	sqlVersion     = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM deployments AS d WHERE d.content_hash = ?`
+	sqlVersionHold = sqlVersion + ` /*pg FOR UPDATE OF d*/`
+	sqlRouted      = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM routes AS r
 		JOIN deployments AS d ON d.content_hash = r.content_hash WHERE r.workflow_type = ?`
-	sqlVersions       = `SELECT ` + versionColumns + ` FROM deployments AS d ORDER BY d.deployed_at DESC, d.content_hash DESC`
-	sqlVersionsOf     = `SELECT ` + versionColumns + ` FROM deployments AS d WHERE d.workflow_type = ? ORDER BY d.deployed_at DESC, d.content_hash DESC`
-	sqlVersionExists  = `SELECT 1 FROM deployments WHERE content_hash = ? AND workflow_type = ?`
+	sqlVersions   = `SELECT ` + versionColumns + ` FROM deployments AS d ORDER BY d.deployed_at DESC, d.content_hash DESC`
+	sqlVersionsOf = `SELECT ` + versionColumns + ` FROM deployments AS d WHERE d.workflow_type = ? ORDER BY d.deployed_at DESC, d.content_hash DESC`
+	// What is routed stays, and what is removed is not routed meanwhile.
+	sqlVersionExists  = `SELECT 1 FROM deployments WHERE content_hash = ? AND workflow_type = ?` + forUpdate
 	sqlRouteOf        = `SELECT 1 FROM routes WHERE workflow_type = ? AND content_hash = ?`
 	sqlVersionDiscard = `DELETE FROM deployments WHERE content_hash = ?`
 )
@@ -46,10 +48,8 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 				return err
 			}
 		}
-		if _, err = t.exec(sqlRoutePut, stored.WorkflowType, stored.ContentHash, micros(v.DeployedAt)); err != nil {
-			return err
-		}
-		return t.audit(v.Audit)
+		t.audit(v.Audit)
+		return t.send(sqlRoutePut, stored.WorkflowType, stored.ContentHash, micros(v.DeployedAt))
 	})
 	if err != nil {
 		return deployment.Version{}, false, err
@@ -60,8 +60,12 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 // version reads a version that exists, as the transaction sees it: the answer to a change comes from the change.
 func (t *tx) version(contentHash string) (v deployment.Version, err error) {
 	row := make([]driver.Value, 8)
-	if _, err := t.row(row, sqlVersion, contentHash); err != nil {
+	found, err := t.row(row, sqlVersionHold, contentHash)
+	if err != nil {
 		return v, err
+	}
+	if !found {
+		return v, errAgain // somebody has removed it meanwhile
 	}
 	v.ContentHash, _ = row[0].(string)
 	v.DeploymentID, _ = row[1].(string)
@@ -132,8 +136,7 @@ func (s *Store) SetRoute(ctx context.Context, workflowType, contentHash string, 
 		if err := t.mustExist(workflowType, contentHash); err != nil {
 			return err
 		}
-		_, err := t.exec(sqlRoutePut, workflowType, contentHash, micros(at))
-		return err
+		return t.send(sqlRoutePut, workflowType, contentHash, micros(at))
 	})
 }
 
@@ -150,8 +153,7 @@ func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash str
 		if routed {
 			return ports.RouteActive(workflowType, contentHash)
 		}
-		_, err = t.exec(sqlVersionDiscard, contentHash)
-		return err
+		return t.send(sqlVersionDiscard, contentHash)
 	})
 }
 

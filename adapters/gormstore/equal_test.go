@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"aion/ports"
 	"aion/test/conformance"
 	"aion/test/fake"
+	"aion/test/postgres"
 )
 
 func versionOf(n int) deployment.Version {
@@ -73,16 +76,22 @@ func drawKey(t *rapid.T) domain.AttemptKey {
 	return domain.AttemptKey{WorkflowID: workflowID(n), RunID: runID(n), ActivityID: int64(small.Draw(t, "activity")), Attempt: 1 + small.Draw(t, "attempt")}
 }
 
-func drawAct(t *rapid.T) history.Act {
+// drawAct is about the workflow of its commit, as acts are.
+func drawAct(t *rapid.T, n int) history.Act {
 	key := drawKey(t)
+	key.WorkflowID, key.RunID = workflowID(n), runID(n)
 	state := rapid.SampledFrom([]history.TaskState{history.TaskQueued, history.TaskStarted, history.TaskParked}).Draw(t, "state")
 	owner := rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "owner")
 	ordinal := int64(small.Draw(t, "ordinal"))
+	token := history.Seq(0)
+	if state == history.TaskStarted { // nobody holds another one
+		token = 1 + int64(small.Draw(t, "token"))
+	}
 	switch rapid.IntRange(0, 6).Draw(t, "act") {
 	case 0:
 		task := history.Task{
 			Namespace: "default", Key: key, Name: "make", Input: payloads.Draw(t, "input"), State: state, Owner: owner,
-			Token: int64(small.Draw(t, "token")), ClaimUntil: moments.Draw(t, "claim"), ScheduledAt: moments.Draw(t, "scheduled"), NotBefore: moments.Draw(t, "not before"),
+			Token: token, ClaimUntil: moments.Draw(t, "claim"), ScheduledAt: moments.Draw(t, "scheduled"), NotBefore: moments.Draw(t, "not before"),
 		}
 		if rapid.Bool().Draw(t, "retry") {
 			task.Config = action.Config{TimeoutMS: 5, Retry: &action.Retry{MaxAttempts: 2, Backoff: action.Backoff{Kind: "exponential", InitialMS: 1, Multiplier: 1.1, MaxMS: 9}}}
@@ -90,7 +99,7 @@ func drawAct(t *rapid.T) history.Act {
 		return history.TaskAdded{Task: task}
 	case 1:
 		return history.TaskMoved{
-			Key: key, State: state, Owner: owner, Token: int64(small.Draw(t, "token")), ClaimUntil: moments.Draw(t, "claim"),
+			Key: key, State: state, Owner: owner, Token: token, ClaimUntil: moments.Draw(t, "claim"),
 			NotBefore: moments.Draw(t, "not before"),
 		}
 	case 2:
@@ -105,7 +114,7 @@ func drawAct(t *rapid.T) history.Act {
 	case 5:
 		return history.RunClosed{WorkflowID: key.WorkflowID, RunID: key.RunID}
 	default:
-		return history.Posted{Message: history.Message{ID: fmt.Sprint("m", ordinal), Namespace: "default", WorkflowID: key.WorkflowID, Kind: "start_child", Body: payloads.Draw(t, "body")}}
+		return history.Posted{Message: history.Message{ID: fmt.Sprint("m", n, ordinal), Namespace: "default", WorkflowID: key.WorkflowID, Kind: "start_child", Body: payloads.Draw(t, "body")}}
 	}
 }
 
@@ -130,7 +139,12 @@ func (p *pairOf) drawCommit(t *rapid.T) history.Commit {
 		}}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "acts") {
-		c.Acts = append(c.Acts, drawAct(t))
+		c.Acts = append(c.Acts, drawAct(t, n))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "claims") == 0 {
+		key := drawKey(t)
+		key.WorkflowID, key.RunID = workflowID(n), runID(n)
+		c.Claims = []history.Claim{{Key: key, Token: int64(small.Draw(t, "token"))}}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "key") == 0 {
 		c.Started = &history.Idempotency{
@@ -175,9 +189,13 @@ func (p *pairOf) compare(t *rapid.T) {
 	both(t, p, "routed", func(s conformance.Store) (deployment.Version, error) { return s.Routed(ctx, "ship") })
 	both(t, p, "versions", func(s conformance.Store) ([]deployment.Version, error) { return s.Versions(ctx, "") })
 	both(t, p, "next due", func(s conformance.Store) (time.Time, error) { return s.NextDue(ctx) })
-	both(t, p, "next timer", func(s conformance.Store) (time.Time, error) { return s.NextTimer(ctx) })
+	both(t, p, "next timer", func(s conformance.Store) (time.Time, error) { return s.NextTimer(ctx, nil) })
 	both(t, p, "namespaces", func(s conformance.Store) ([]ports.NamespaceRow, error) { return s.Namespaces(ctx, "", 100) })
-	both(t, p, "outbox", func(s conformance.Store) ([]history.Message, error) { return s.Pending(ctx, 100) })
+	both(t, p, "outbox", func(s conformance.Store) ([]history.Message, error) {
+		all, err := s.Pending(ctx, nil, 100)
+		slices.SortFunc(all, func(a, b history.Message) int { return strings.Compare(a.ID, b.ID) }) // commits of one group have no order
+		return all, err
+	})
 }
 
 // ask makes one reading call with drawn arguments.
@@ -205,7 +223,8 @@ func (p *pairOf) ask(t *rapid.T) {
 	owners := []string{"a", "b"}[:small.Draw(t, "owners")%3]
 	both(t, p, "held", func(s conformance.Store) ([]history.Task, error) { return s.Held(ctx, owners...) })
 	both(t, p, "depths", func(s conformance.Store) ([]ports.QueueDepth, error) { return s.Depths(ctx, now) })
-	both(t, p, "timers", func(s conformance.Store) ([]history.Timer, error) { return s.DueTimers(ctx, now, limit) })
+	both(t, p, "lapsed", func(s conformance.Store) ([]history.Task, error) { return s.Lapsed(ctx, now, limit) })
+	both(t, p, "timers", func(s conformance.Store) ([]history.Timer, error) { return s.DueTimers(ctx, nil, now, limit) })
 	key, from := drawKey(t), int64(rapid.IntRange(-1, 9).Draw(t, "from"))
 	both(t, p, "records", func(s conformance.Store) (twoOf[[]transcript.Record, int64], error) {
 		rs, head, err := s.Records(ctx, key, from, limit)
@@ -242,7 +261,7 @@ func (p *pairOf) change(t *rapid.T) {
 	case 0:
 		both(t, p, "park", func(s conformance.Store) (int, error) { return 0, s.Park(ctx, []domain.AttemptKey{key}) })
 	case 1:
-		ids := []string{fmt.Sprint("m", small.Draw(t, "message")), "unknown"}
+		ids := []string{fmt.Sprint("m", small.Draw(t, "workflow"), small.Draw(t, "message")), "unknown"}
 		both(t, p, "delivered", func(s conformance.Store) (int, error) { return 0, s.Delivered(ctx, ids) })
 	case 2:
 		seqs := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 4).Draw(t, "worker_seq")
@@ -281,7 +300,19 @@ func TestStoreBehavesLikeTheReference(t *testing.T) { // engine 17
 	clock := fake.NewClock(time.Time{})
 	o := options(t)
 	o.Clock, o.UnsafeNoFsync = clock, true // nothing is killed here
-	disk := mustOpen(t, o)
+	likeTheReference(t, mustOpen(t, o), clock)
+}
+
+func TestPostgresBehavesLikeTheReference(t *testing.T) { // engine 17
+	t.Parallel()
+	clock := fake.NewClock(time.Time{})
+	o := postgresOptions(t, postgres.Database(t))
+	o.Clock, o.UnsafeNoFsync = clock, true
+	likeTheReference(t, mustOpenPostgres(t, o), clock)
+}
+
+func likeTheReference(t *testing.T, disk *gormstore.Store, clock *fake.Clock) {
+	t.Helper()
 	const empty = `DELETE FROM workflows; DELETE FROM runs; DELETE FROM events; DELETE FROM activity_tasks; DELETE FROM timers; DELETE FROM outbox;
 		DELETE FROM idempotency_keys; DELETE FROM transcript_streams; DELETE FROM transcript_events; DELETE FROM deployments; DELETE FROM routes;
 		DELETE FROM namespaces`
@@ -319,7 +350,7 @@ func TestErrorsOfTheDatabaseStayInside(t *testing.T) {
 	if head, err := s.Head(t.Context(), c[0].id); err != nil || head != 0 {
 		t.Errorf("the bad commit left head %d, %v", head, err)
 	}
-	_, err := s.NextTimer(t.Context())
+	_, err := s.NextTimer(t.Context(), nil)
 	wantRefusal(t, err, domain.CodeBackend, "StoreFault")
 	if reflect.TypeOf(err) != reflect.TypeFor[*domain.Error]() {
 		t.Errorf("an error of type %T left the store", err)

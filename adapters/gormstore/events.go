@@ -19,7 +19,9 @@ const (
 
 // each runs a query on a reading connection and calls scan for every row.
 func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := s.read.WithContext(ctx).Raw(query, args...).Rows()
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	rows, err := s.read.WithContext(ctx).Raw(s.text(query), args...).Rows()
 	if err != nil {
 		return s.readError(ctx, err)
 	}
@@ -30,6 +32,22 @@ func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query stri
 		}
 	}
 	return s.readError(ctx, rows.Err())
+}
+
+// bound gives a call its time. SQLite is never away.
+func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.postgres == nil {
+		return ctx, func() {}
+	}
+	return s.postgres.bound(ctx)
+}
+
+// text is a statement, or a part of one, as gorm takes it.
+func (s *Store) text(query string) string {
+	if s.postgres == nil {
+		return query
+	}
+	return s.postgres.dialect.read(query)
 }
 
 // History implements ports.EventStore.

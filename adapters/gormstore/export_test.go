@@ -11,6 +11,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
+func (s *Store) sqlite() *writer { return s.write.(*writer) }
+
 // Pool gives the reading connections.
 func (s *Store) Pool() *sql.DB { return s.pool }
 
@@ -30,7 +32,14 @@ func (s *Store) Write(ctx context.Context, statement string) error {
 }
 
 // WriterQueries gives every statement that the writer has prepared.
-func (s *Store) WriterQueries() []string { return slices.Collect(maps.Keys(s.write.stmts)) }
+func (s *Store) WriterQueries() []string { return slices.Collect(maps.Keys(s.sqlite().stmts)) }
+
+// PostgresQueries gives every statement that transactions on Postgres have run.
+func (s *Store) PostgresQueries() []string {
+	var all []string
+	s.postgres.dialect.writing.Range(func(_, text any) bool { all = append(all, text.(string)); return true })
+	return all
+}
 
 // TraceReads calls f with every statement that gorm runs, arguments filled in.
 func (s *Store) TraceReads(f func(sql string)) { s.read.Logger = tracer(f) }
@@ -48,20 +57,20 @@ func (t tracer) Trace(_ context.Context, _ time.Time, query func() (string, int6
 
 // HoldWriter takes the turn to write; the changes that wait until release are written together.
 func (s *Store) HoldWriter() (release func()) {
-	<-s.write.turn
-	return func() { s.write.turn <- struct{}{} }
+	<-s.sqlite().turn
+	return func() { s.sqlite().turn <- struct{}{} }
 }
 
 // Waiting is the number of changes that wait for the turn.
 func (s *Store) Waiting() int {
-	s.write.mu.Lock()
-	defer s.write.mu.Unlock()
-	return len(s.write.waiting)
+	s.sqlite().mu.Lock()
+	defer s.sqlite().mu.Unlock()
+	return len(s.sqlite().waiting)
 }
 
 // Apply runs one migration again.
 func (s *Store) Apply(ctx context.Context, version int) error {
-	steps, err := migrations()
+	steps, err := migrations("sqlite")
 	if err != nil {
 		return err
 	}
@@ -73,7 +82,7 @@ func OpenAt(ctx context.Context, o Options, version int) (*Store, error) {
 	if err := prepareFile(o.Path); err != nil {
 		return nil, err
 	}
-	steps, err := migrations()
+	steps, err := migrations("sqlite")
 	if err != nil {
 		return nil, err
 	}
@@ -86,3 +95,28 @@ func OpenAt(ctx context.Context, o Options, version int) (*Store, error) {
 
 // CloseWriter ends a store of OpenAt.
 func (s *Store) CloseWriter() error { return s.write.close() }
+
+// WithOwnTime leaves the store with the clock that it is given.
+func (o PostgresOptions) WithOwnTime() PostgresOptions {
+	o.ownTime = true
+	return o
+}
+
+// WithPatience bounds every call by d.
+func (o PostgresOptions) WithPatience(d time.Duration) PostgresOptions {
+	o.patience = d
+	return o
+}
+
+// PostgresSetting reads a setting as a transaction has it.
+func (s *Store) PostgresSetting(ctx context.Context, name string) (any, error) {
+	v := make([]driver.Value, 1)
+	err := s.write.transaction(ctx, func(t *tx) error {
+		_, err := t.row(v, `SELECT current_setting(?)`, name)
+		return err
+	})
+	return v[0], err
+}
+
+// RefusePostgres turns an error of Postgres into a refusal.
+var RefusePostgres = refusePostgres

@@ -19,6 +19,7 @@ const (
 	mcpTaskWidth    = 16
 	sqlMCPTaskAdd   = `INSERT INTO mcp_tasks (` + mcpTaskColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlMCPTask      = `SELECT ` + mcpTaskColumns + ` FROM mcp_tasks WHERE task_id = ?`
+	sqlMCPTaskHold  = sqlMCPTask + forUpdate
 	sqlMCPTaskState = `SELECT state FROM mcp_tasks WHERE task_id = ?`
 	sqlMCPTaskSet   = `UPDATE mcp_tasks SET state = ?, status_message = ?, workflow_id = ?, run_id = ?, result = ?, error = ?, updated_at = ?,
 		expires_at = ?, lease_until = ? WHERE task_id = ?`
@@ -26,10 +27,10 @@ const (
 	// The conditions are word for word those of the partial indexes.
 	sqlMCPTasksUnstarted = `SELECT task_id FROM mcp_tasks INDEXED BY mcp_tasks_unstarted
 		WHERE state = 'working' AND workflow_id IS NULL
-		AND task_id > ? AND (? = 0 OR lease_until <= ?) ORDER BY task_id LIMIT ?`
+		AND task_id > ? AND (CAST(? AS BIGINT) = 0 OR lease_until <= ?) ORDER BY task_id LIMIT ?`
 	sqlMCPTasksStarted = `SELECT task_id FROM mcp_tasks INDEXED BY mcp_tasks_started
 		WHERE state = 'working' AND workflow_id IS NOT NULL
-		AND task_id > ? AND (? = 0 OR lease_until <= ?) ORDER BY task_id LIMIT ?`
+		AND task_id > ? AND (CAST(? AS BIGINT) = 0 OR lease_until <= ?) ORDER BY task_id LIMIT ?`
 	sqlMCPTasksExpire = `DELETE FROM mcp_tasks WHERE task_id IN
 		(SELECT task_id FROM mcp_tasks WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 	sqlMCPTasksCount = `SELECT state, count(*) FROM mcp_tasks GROUP BY state`
@@ -42,6 +43,9 @@ func (s *Store) CreateMCPTask(ctx context.Context, t task.Task, limit int) error
 		return fault("the caller of a task cannot be stored", err)
 	}
 	return s.write.transaction(ctx, func(x *tx) error {
+		if err := x.oneAtATime(t.Owner); err != nil { // the count holds until the task is there
+			return err
+		}
 		working := make([]driver.Value, 1)
 		if _, err := x.row(working, sqlMCPTasksOf, t.Owner); err != nil {
 			return err
@@ -53,13 +57,10 @@ func (s *Store) CreateMCPTask(ctx context.Context, t task.Task, limit int) error
 		if err != nil {
 			return err
 		}
-		_, err = x.exec(sqlMCPTaskAdd, string(t.ID), t.Owner, caller, string(t.Namespace), t.Tool, []byte(t.Arguments), string(t.State), t.StatusMessage,
+		x.audit(t.Audit)
+		return x.send(sqlMCPTaskAdd, string(t.ID), t.Owner, caller, string(t.Namespace), t.Tool, []byte(t.Arguments), string(t.State), t.StatusMessage,
 			orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome, orNull(t.Reference), micros(t.CreatedAt), micros(t.UpdatedAt),
 			timeOrNull(t.ExpiresAt), micros(t.LeaseUntil))
-		if err != nil {
-			return err
-		}
-		return x.audit(t.Audit)
 	})
 }
 
@@ -74,7 +75,7 @@ func (s *Store) ChangeMCPTask(ctx context.Context, id task.ID, change func(task.
 
 func (x *tx) changeMCPTask(id task.ID, change func(task.Task) (task.Task, error)) (task.Task, error) {
 	row := make([]driver.Value, mcpTaskWidth)
-	found, err := x.row(row, sqlMCPTask, string(id))
+	found, err := x.row(row, sqlMCPTaskHold, string(id))
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -89,18 +90,19 @@ func (x *tx) changeMCPTask(id task.ID, change func(task.Task) (task.Task, error)
 	if err != nil {
 		return task.Task{}, err
 	}
+	return x.setMCPTask(id, t)
+}
+
+// setMCPTask writes what became of a task.
+func (x *tx) setMCPTask(id task.ID, t task.Task) (task.Task, error) {
 	outcome, err := encodeOutcome(t.Outcome)
 	if err != nil {
 		return task.Task{}, err
 	}
-	_, err = x.exec(sqlMCPTaskSet, string(t.State), t.StatusMessage, orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome, orNull(t.Reference),
-		micros(t.UpdatedAt), timeOrNull(t.ExpiresAt), micros(t.LeaseUntil), string(id))
-	if err != nil {
-		return task.Task{}, err
-	}
-	record := t.Audit
+	x.audit(t.Audit)
 	t.Audit = nil
-	return t, x.audit(record)
+	return t, x.send(sqlMCPTaskSet, string(t.State), t.StatusMessage, orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome,
+		orNull(t.Reference), micros(t.UpdatedAt), timeOrNull(t.ExpiresAt), micros(t.LeaseUntil), string(id))
 }
 
 // mcpTaskRefuses finds out whether a task lets the commit start something for it, and writes nothing.

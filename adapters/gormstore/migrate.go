@@ -14,7 +14,7 @@ import (
 	"aion/domain"
 )
 
-//go:embed migrations/sqlite/*.sql
+//go:embed migrations/sqlite/*.sql migrations/postgres/*.sql
 var migrationFiles embed.FS
 
 // migration is one numbered step of the schema: `0001_runs.sql`.
@@ -24,9 +24,9 @@ type migration struct {
 	text    string
 }
 
-// migrations gives every step that this binary knows, dense from 1.
-func migrations() ([]migration, error) {
-	const dir = "migrations/sqlite"
+// migrations gives every step that this binary knows for a database, dense from 1.
+func migrations(database string) ([]migration, error) {
+	dir := path.Join("migrations", database)
 	files, err := fs.ReadDir(migrationFiles, dir) // sorted by name
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ const sqlSchemaTables = `SELECT count(*), coalesce(sum(name = 'schema_migrations
 // migrate brings the schema up to date in one transaction. A schema that is newer than this binary, and a file of another
 // program, are refused and left as they are.
 func migrate(ctx context.Context, w *writer, path string, now time.Time) error {
-	steps, err := migrations()
+	steps, err := migrations("sqlite")
 	if err != nil {
 		return fault("the migrations of this binary cannot be read", err)
 	}

@@ -14,6 +14,7 @@ const (
 	namespaceColumns = `name, description, max_in_flight_activities, retention, created_at, created_by`
 	sqlNamespaceAdd  = `INSERT INTO namespaces (` + namespaceColumns + `) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`
 	sqlNamespace     = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE name = ?`
+	sqlNamespaceHold = sqlNamespace + forUpdate
 	sqlNamespaces    = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE name > ? ORDER BY name LIMIT ?`
 	sqlNamespaceSet  = `UPDATE namespaces SET description = ?, max_in_flight_activities = ?, retention = ? WHERE name = ?`
 	sqlNamespaceUsed = `SELECT 1 FROM runs WHERE namespace = ? LIMIT 1`
@@ -28,10 +29,11 @@ func (s *Store) AddNamespace(ctx context.Context, n ports.NamespaceRow) (stored 
 			return err
 		}
 		if added = changed == 1; added {
-			err = t.audit(n.Audit)
+			t.audit(n.Audit)
 		}
-		if err == nil {
-			stored, err = t.namespace(n.Name)
+		stored, err = t.namespace(n.Name)
+		if !added && domain.CodeOf(err) == domain.CodeNotFound {
+			return errAgain // somebody has removed it meanwhile
 		}
 		return err
 	})
@@ -47,7 +49,8 @@ func (s *Store) ChangeNamespace(ctx context.Context, n ports.NamespaceRow) (stor
 		if stored, err = t.namespace(n.Name); err != nil {
 			return err
 		}
-		return t.audit(n.Audit)
+		t.audit(n.Audit)
+		return nil
 	})
 	return stored, err
 }
@@ -65,17 +68,15 @@ func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace, audi
 		if used {
 			return ports.NamespaceNotEmpty(name)
 		}
-		if _, err = t.exec(sqlNamespaceDrop, string(name)); err != nil {
-			return err
-		}
-		return t.audit(audit)
+		t.audit(audit)
+		return t.send(sqlNamespaceDrop, string(name))
 	})
 }
 
-// namespace reads one as the transaction sees it.
+// namespace reads one, which nobody else changes until the transaction ends.
 func (t *tx) namespace(name domain.Namespace) (ports.NamespaceRow, error) {
 	row := make([]driver.Value, 6)
-	found, err := t.row(row, sqlNamespace, string(name))
+	found, err := t.row(row, sqlNamespaceHold, string(name))
 	if err != nil {
 		return ports.NamespaceRow{}, err
 	}

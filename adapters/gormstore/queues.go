@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"slices"
-	"strings"
 	"time"
 
 	"aion/domain"
@@ -21,21 +20,30 @@ const (
 	sqlTasksDue = `SELECT ` + taskColumns + ` FROM (SELECT workflow_id, run_id, activity_id FROM activity_tasks
 		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?)
 		ORDER BY scheduled_at, workflow_id, run_id, activity_id LIMIT +?) AS d
-		CROSS JOIN activity_tasks AS t ON t.workflow_id = d.workflow_id AND t.run_id = d.run_id AND t.activity_id = d.activity_id`
+		CROSS JOIN activity_tasks AS t WHERE t.workflow_id = d.workflow_id AND t.run_id = d.run_id AND t.activity_id = d.activity_id`
 	sqlTasksStarted = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started'`
+	sqlTasksHeld    = sqlTasksStarted + ` AND t.owner IN ?`
 	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = +? ORDER BY t.run_id, t.activity_id`
 	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = '', claim_token = 0, claim_until = 0
 		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND state = 'started'`
 	sqlClaimed = `workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'started'`
 	sqlClaim   = `SELECT 1 FROM activity_tasks WHERE ` + sqlClaimed
-	sqlRenew   = `UPDATE activity_tasks SET claim_until = ? WHERE ` + sqlClaimed
-	sqlDepths  = `SELECT namespace, task_queue, count(*), min(max(not_before, scheduled_at)) FROM activity_tasks
+	// Nobody holds a parked task, so its token is 0.
+	sqlParked = `SELECT 1 FROM activity_tasks WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'parked'`
+	sqlLapsed = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started' AND t.claim_until <= ?
+		ORDER BY t.claim_until, t.workflow_id, t.run_id, t.activity_id LIMIT +?`
+	sqlRenew  = `UPDATE activity_tasks SET claim_until = ? WHERE ` + sqlClaimed
+	sqlDepths = `SELECT namespace, task_queue, count(*), min(CASE WHEN not_before > scheduled_at THEN not_before ELSE scheduled_at END) FROM activity_tasks
 		WHERE state IN ('queued', 'parked') AND (state = 'parked' OR not_before <= ?) GROUP BY namespace, task_queue`
 	sqlTaskNext = `SELECT not_before FROM activity_tasks WHERE state = 'queued' ORDER BY not_before LIMIT 1`
 
 	sqlTimersDue = `SELECT workflow_id, run_id, timer_id, namespace, purpose, fire_at FROM timers WHERE fire_at <= ?
 		ORDER BY fire_at, workflow_id, run_id, timer_id LIMIT +?`
-	sqlTimerNext = `SELECT fire_at FROM timers ORDER BY fire_at LIMIT 1`
+	sqlTimersDueOf = `SELECT workflow_id, run_id, timer_id, namespace, purpose, fire_at FROM timers WHERE fire_at <= ? AND shard IN ?
+		ORDER BY fire_at, workflow_id, run_id, timer_id LIMIT ?`
+	sqlTimerNextOf = `SELECT fire_at FROM timers WHERE shard IN ? ORDER BY fire_at LIMIT 1`
+	sqlOutboxOf    = `SELECT id, namespace, workflow_id, kind, body FROM outbox WHERE shard IN ? ORDER BY n LIMIT ?`
+	sqlTimerNext   = `SELECT fire_at FROM timers ORDER BY fire_at LIMIT 1`
 
 	sqlOutbox    = `SELECT id, namespace, workflow_id, kind, body FROM outbox ORDER BY n LIMIT +?`
 	sqlDelivered = `DELETE FROM outbox WHERE id = ?`
@@ -75,14 +83,16 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]history.Ta
 func (s *Store) Held(ctx context.Context, owners ...string) ([]history.Task, error) {
 	query, args := sqlTasksStarted, []any(nil)
 	if len(owners) > 0 {
-		query += ` AND t.owner IN (?` + strings.Repeat(`, ?`, len(owners)-1) + `)`
-		for _, o := range owners {
-			args = append(args, o)
-		}
+		query, args = sqlTasksHeld, []any{owners}
 	}
 	tasks, err := s.tasks(ctx, query, args...)
 	slices.SortFunc(tasks, compareTasks)
 	return tasks, err
+}
+
+// Lapsed implements ports.TaskStore.
+func (s *Store) Lapsed(ctx context.Context, at time.Time, limit int) ([]history.Task, error) {
+	return s.tasks(ctx, sqlLapsed, micros(at), max(limit, 0))
 }
 
 // Open implements ports.TaskStore.
@@ -95,8 +105,9 @@ func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task,
 // Park implements ports.TaskStore.
 func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
 	return s.write.transaction(ctx, func(t *tx) error {
+		t.told.task(history.TaskParked)
 		for _, k := range keys {
-			if _, err := t.exec(sqlTaskPark, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt)); err != nil {
+			if err := t.send(sqlTaskPark, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt)); err != nil {
 				return err
 			}
 		}
@@ -127,12 +138,30 @@ func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Ti
 	return lost, nil
 }
 
+// Lost implements ports.TaskStore.
+func (s *Store) Lost(ctx context.Context, claims []history.Claim) ([]history.Claim, error) {
+	var lost []history.Claim
+	for _, c := range claims {
+		k, held := c.Key, false
+		err := s.each(ctx, func(*sql.Rows) error { held = true; return nil }, sqlClaim, k.WorkflowID, k.RunID, k.ActivityID, k.Attempt, c.Token)
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			lost = append(lost, c)
+		}
+	}
+	return lost, nil
+}
+
 // claimLost gives the refusal of a commit one of whose claims is lost.
 func (t *tx) claimLost(claims []history.Claim) (refusal, err error) {
 	for _, c := range claims {
-		k := c.Key
-		found := make([]driver.Value, 1)
-		held, err := t.row(found, sqlClaim, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt), c.Token)
+		query := sqlClaim
+		if c.Token == 0 {
+			query = sqlParked
+		}
+		held, err := t.row(make([]driver.Value, 1), query, claimRow(c)...)
 		if err != nil {
 			return nil, err
 		}
@@ -161,24 +190,42 @@ func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, 
 func (s *Store) NextDue(ctx context.Context) (time.Time, error) { return s.earliest(ctx, sqlTaskNext) }
 
 // NextTimer implements ports.TimerStore.
-func (s *Store) NextTimer(ctx context.Context) (time.Time, error) {
+func (s *Store) NextTimer(ctx context.Context, of ports.Shards) (time.Time, error) {
+	if shards, some := s.some(of); some {
+		return s.earliest(ctx, sqlTimerNextOf, shards)
+	}
 	return s.earliest(ctx, sqlTimerNext)
 }
 
+// some gives the shards as an argument; ok is false when all are asked for, as they are on SQLite.
+func (s *Store) some(of ports.Shards) (shards []int, ok bool) {
+	if of == nil || s.postgres == nil {
+		return nil, false
+	}
+	if len(of) == 0 {
+		return []int{-1}, true
+	}
+	return of, true
+}
+
 // earliest reads at most one time; a stored 0 is a time here, because the row exists.
-func (s *Store) earliest(ctx context.Context, query string) (time.Time, error) {
+func (s *Store) earliest(ctx context.Context, query string, args ...any) (time.Time, error) {
 	var next time.Time
 	err := s.each(ctx, func(rows *sql.Rows) error {
 		var n int64
 		err := rows.Scan(&n)
 		next = time.UnixMicro(n).UTC()
 		return err
-	}, query)
+	}, query, args...)
 	return next, err
 }
 
 // DueTimers implements ports.TimerStore.
-func (s *Store) DueTimers(ctx context.Context, now time.Time, limit int) ([]history.Timer, error) {
+func (s *Store) DueTimers(ctx context.Context, of ports.Shards, now time.Time, limit int) ([]history.Timer, error) {
+	query, args := sqlTimersDue, []any{micros(now), max(limit, 0)}
+	if shards, some := s.some(of); some {
+		query, args = sqlTimersDueOf, []any{micros(now), shards, max(limit, 0)}
+	}
 	var timers []history.Timer
 	err := s.each(ctx, func(rows *sql.Rows) error {
 		var t history.Timer
@@ -187,12 +234,16 @@ func (s *Store) DueTimers(ctx context.Context, now time.Time, limit int) ([]hist
 		t.FireAt = fromMicros(at)
 		timers = append(timers, t)
 		return err
-	}, sqlTimersDue, micros(now), max(limit, 0))
+	}, query, args...)
 	return timers, err
 }
 
 // Pending implements ports.OutboxStore.
-func (s *Store) Pending(ctx context.Context, limit int) ([]history.Message, error) {
+func (s *Store) Pending(ctx context.Context, of ports.Shards, limit int) ([]history.Message, error) {
+	query, args := sqlOutbox, []any{max(limit, 0)}
+	if shards, some := s.some(of); some {
+		query, args = sqlOutboxOf, []any{shards, max(limit, 0)}
+	}
 	var messages []history.Message
 	err := s.each(ctx, func(rows *sql.Rows) error {
 		var m history.Message
@@ -201,7 +252,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]history.Message, erro
 		m.Body = body
 		messages = append(messages, m)
 		return err
-	}, sqlOutbox, max(limit, 0))
+	}, query, args...)
 	return messages, err
 }
 
@@ -209,7 +260,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]history.Message, erro
 func (s *Store) Delivered(ctx context.Context, ids []string) error {
 	return s.write.transaction(ctx, func(t *tx) error {
 		for _, id := range ids {
-			if _, err := t.exec(sqlDelivered, id); err != nil {
+			if err := t.send(sqlDelivered, id); err != nil {
 				return err
 			}
 		}

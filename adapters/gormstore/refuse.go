@@ -18,7 +18,7 @@ func refuse(ctx context.Context, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)) || sqliteCode(err) == sqlite3.ErrInterrupt) {
+	if stopped(ctx, err) || ctx.Err() != nil && sqliteCode(err) == sqlite3.ErrInterrupt {
 		return context.Cause(ctx)
 	}
 	switch sqliteCode(err) {
@@ -31,6 +31,11 @@ func refuse(ctx context.Context, err error) error {
 	default:
 		return fault("the store cannot carry out the call; if its file is damaged, stop aion and put a copy of its directory back", err)
 	}
+}
+
+// stopped tells whether err comes from the end of the context.
+func stopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 func fault(message string, cause error) error {

@@ -3,6 +3,8 @@ package gormstore
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -19,6 +21,40 @@ func fromMicros(n int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(n).UTC()
+}
+
+// many is a statement that adds rows, once for each number of rows that are added at once.
+type many struct {
+	texts map[int]string
+	width int
+}
+
+func manyRows(insert string, width int) many {
+	row := `(?` + strings.Repeat(`, ?`, width-1) + `)`
+	m := many{texts: map[int]string{}, width: width}
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64} {
+		m.texts[n] = insert + strings.Repeat(row+`, `, n-1) + row
+	}
+	return m
+}
+
+// addMany adds n rows by few statements; row appends the values of one.
+func (t *tx) addMany(m many, n int, row func(i int, args []driver.Value) []driver.Value) error {
+	for next := 0; next < n; {
+		size := n - next
+		if size > 8 { // the largest of 8, 16, 32 and 64 that fits
+			size = min(64, 1<<(bits.Len(uint(size))-1))
+		}
+		args := make([]driver.Value, 0, size*m.width)
+		for range size {
+			args = row(next, args)
+			next++
+		}
+		if err := t.send(m.texts[size], args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // blob keeps the difference between absent (nil) and empty.

@@ -55,13 +55,15 @@ func fromRunRow(r runRow) (history.RunRow, error) {
 }
 
 // runs is the selection of the table with every column.
-func (s *Store) runs(ctx context.Context) *gorm.DB {
-	return s.read.WithContext(ctx).Table("runs").Select(runColumns)
+func (s *Store) runs() *gorm.DB {
+	return s.read.Table("runs").Select(runColumns)
 }
 
 // findRuns scans by hand: listing is a hot path, and gorm's own scan costs it more than the database does.
 func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, error) {
-	found, err := q.Rows()
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	found, err := q.WithContext(ctx).Rows()
 	if err != nil {
 		return nil, s.readError(ctx, err)
 	}
@@ -84,18 +86,18 @@ func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, err
 
 // Runs implements ports.RunIndex.
 func (s *Store) Runs(ctx context.Context, id domain.WorkflowID) ([]history.RunRow, error) {
-	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = +?", string(id)).Order("generation"))
+	return s.findRuns(ctx, s.runs().Where(s.text("workflow_id = +?"), string(id)).Order("generation"))
 }
 
 // RunsIn implements ports.RunIndex.
 func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error) {
-	return s.findRuns(ctx, s.runs(ctx).Where("workflow_id = (SELECT id FROM workflows WHERE id = +? AND namespace = +?)", string(id), string(ns)).
+	return s.findRuns(ctx, s.runs().Where(s.text("workflow_id = (SELECT id FROM workflows WHERE id = +? AND namespace = +?)"), string(id), string(ns)).
 		Order("generation"))
 }
 
 // List implements ports.RunIndex.
 func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
-	q := filtered(s.runs(ctx), filter)
+	q := s.filtered(s.runs(), filter)
 	if after != nil {
 		q = q.Where("(started_at, run_id) < (?, ?)", micros(after.StartedAt), string(after.RunID))
 	}
@@ -104,18 +106,23 @@ func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.R
 
 // Count implements ports.RunIndex.
 func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (int64, error) {
-	var n int64
-	err := filtered(s.read.WithContext(ctx).Table("runs"), filter).Count(&n).Error
+	return s.count(ctx, s.filtered(s.read.Table("runs"), filter))
+}
+
+func (s *Store) count(ctx context.Context, q *gorm.DB) (n int64, err error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	err = q.WithContext(ctx).Count(&n).Error
 	return n, s.readError(ctx, err)
 }
 
-func filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
-	q = q.Where("namespace = +?", string(f.Namespace))
+func (s *Store) filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
+	q = q.Where(s.text("namespace = +?"), string(f.Namespace))
 	if f.Status != "" {
-		q = q.Where("status = +?", string(f.Status))
+		q = q.Where(s.text("status = +?"), string(f.Status))
 	}
 	if f.WorkflowType != "" {
-		q = q.Where("workflow_type = +?", f.WorkflowType)
+		q = q.Where(s.text("workflow_type = +?"), f.WorkflowType)
 	}
 	if !f.StartedAfter.IsZero() {
 		q = q.Where("started_at >= ?", microsUp(f.StartedAfter))
@@ -133,11 +140,10 @@ func microsUp(t time.Time) int64 { return micros(t.Add(time.Microsecond - 1)) }
 func (s *Store) PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error) {
 	// The condition on the status is word for word that of the index.
 	const pinned = "package_version = ? AND status IN ('Running', 'Paused')"
-	rows, err := s.findRuns(ctx, s.runs(ctx).Where(pinned, version).Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
+	rows, err := s.findRuns(ctx, s.runs().Where(pinned, version).Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
 	if err != nil {
 		return nil, 0, err
 	}
-	var n int64
-	err = s.read.WithContext(ctx).Table("runs").Where(pinned, version).Count(&n).Error
-	return rows, n, s.readError(ctx, err)
+	n, err := s.count(ctx, s.read.Table("runs").Where(pinned, version))
+	return rows, n, err
 }

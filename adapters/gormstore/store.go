@@ -28,10 +28,12 @@ type Options struct {
 
 // Store implements every store port but the one for documents. It is safe for concurrent use.
 type Store struct {
-	clock ports.Clock
-	write *writer
-	read  *gorm.DB
-	pool  *sql.DB
+	clock    ports.Clock
+	write    writes
+	read     *gorm.DB
+	pool     *sql.DB
+	postgres *database                     // nil on SQLite
+	alone    atomic.Pointer[ports.Replica] // who has joined on SQLite; nil: nobody
 
 	mu     sync.Mutex
 	lock   *lock
@@ -50,6 +52,7 @@ var (
 	_ ports.NamespaceStore  = (*Store)(nil)
 	_ ports.MCPTaskStore    = (*Store)(nil)
 	_ ports.AuditLog        = (*Store)(nil)
+	_ ports.ReplicaStore    = (*Store)(nil)
 )
 
 // Open makes this process the owner of the store and brings its schema up to date. It refuses with CodeStoreLocked when
@@ -129,6 +132,9 @@ func (s *Store) SetAddress(address string) error {
 	if s.closed.Load() {
 		return closed()
 	}
+	if s.lock == nil { // on Postgres the lease says it
+		return nil
+	}
 	s.lock.owner.Address = address
 	if err := s.lock.write(); err != nil {
 		return fault("the lock of the store cannot be written", err)
@@ -147,7 +153,10 @@ func (s *Store) Close() error {
 	s.closed.Store(true)
 	// The writer goes last: closing the last connection moves the log into the file.
 	err := errors.Join(s.pool.Close(), s.write.close())
-	if err := errors.Join(err, s.lock.release(err == nil)); err != nil {
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.release(err == nil))
+	}
+	if err != nil {
 		return fault("the store was not closed cleanly; its next start checks the file", err)
 	}
 	return nil
@@ -169,6 +178,9 @@ func atStart(ctx context.Context, path string, err error) error {
 func (s *Store) readError(ctx context.Context, err error) error {
 	if err != nil && s.closed.Load() {
 		return closed()
+	}
+	if s.postgres != nil {
+		return s.postgres.refuse(ctx, err)
 	}
 	return refuse(ctx, err)
 }

@@ -11,14 +11,17 @@ import (
 
 const (
 	sqlStreamFind = `SELECT id, head, worker_seq FROM transcript_streams WHERE workflow_id = +? AND run_id = +? AND activity_id = +? AND attempt = +?`
-	sqlStreamAdd  = `INSERT INTO transcript_streams (workflow_id, run_id, activity_id, attempt, head, worker_seq) VALUES (?, ?, ?, ?, 0, 0) RETURNING id`
+	sqlStreamHold = sqlStreamFind + forUpdate
+	sqlStreamAdd  = `INSERT INTO transcript_streams (workflow_id, run_id, activity_id, attempt, head, worker_seq) VALUES (?, ?, ?, ?, 0, 0)
+		ON CONFLICT (workflow_id, run_id, activity_id, attempt) DO NOTHING RETURNING id`
 	sqlStreamMove = `UPDATE transcript_streams SET head = ?, worker_seq = ? WHERE id = ?`
-	sqlRecordAdd  = `INSERT INTO transcript_events (stream, store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlRecords = `SELECT store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body FROM transcript_events
+	sqlRecordAdd  = `INSERT INTO transcript_events (stream, store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body) VALUES `
+	sqlRecords    = `SELECT store_seq, worker_seq, emitted_at, agent_id, agent_role, kind, name, call_id, flag, body FROM transcript_events
 		WHERE stream = +? AND store_seq >= ? AND store_seq < ? ORDER BY store_seq LIMIT +?`
 	sqlStreams = `SELECT activity_id, attempt, head FROM transcript_streams WHERE workflow_id = +? AND run_id = +? ORDER BY activity_id, attempt`
 )
+
+var sqlRecordsAdd = manyRows(sqlRecordAdd, 11)
 
 // recordRow is what the members of each kind have in common.
 type recordRow struct {
@@ -70,7 +73,7 @@ func (s *Store) AppendRecords(ctx context.Context, key domain.AttemptKey, record
 	var first int64
 	err := s.write.transaction(ctx, func(t *tx) error {
 		found := make([]driver.Value, 3)
-		known, err := t.row(found, sqlStreamFind, keyArgs(key)...)
+		known, err := t.row(found, sqlStreamHold, keyArgs(key)...)
 		if err != nil {
 			return err
 		}
@@ -78,28 +81,24 @@ func (s *Store) AppendRecords(ctx context.Context, key domain.AttemptKey, record
 		head, _ := found[1].(int64)
 		workerSeq, _ := found[2].(int64)
 		first = head
+		var fresh []*transcript.Record
 		for i := range records {
-			r := &records[i]
-			if r.WorkerSeq <= workerSeq {
-				continue
+			if r := &records[i]; r.WorkerSeq > workerSeq {
+				fresh, workerSeq = append(fresh, r), r.WorkerSeq
 			}
-			if !known {
-				if id, err = t.addStream(key); err != nil {
-					return err
-				}
-				known = true
-			}
-			if err := t.addRecord(id, head, r); err != nil {
-				return err
-			}
-			workerSeq = r.WorkerSeq
-			head++
 		}
-		if head == first {
+		if len(fresh) == 0 {
 			return nil
 		}
-		_, err = t.exec(sqlStreamMove, head, workerSeq, id)
-		return err
+		if !known {
+			if id, err = t.addStream(key); err != nil {
+				return err
+			}
+		}
+		if err := t.addRecords(id, head, fresh); err != nil {
+			return err
+		}
+		return t.send(sqlStreamMove, head+int64(len(fresh)), workerSeq, id)
 	})
 	return first, err
 }
@@ -110,22 +109,30 @@ func keyArgs(k domain.AttemptKey) []driver.Value {
 
 func (t *tx) addStream(key domain.AttemptKey) (int64, error) {
 	added := make([]driver.Value, 1)
-	_, err := t.row(added, sqlStreamAdd, keyArgs(key)...)
+	fresh, err := t.row(added, sqlStreamAdd, keyArgs(key)...)
+	if err == nil && !fresh {
+		err = errAgain // somebody else has just begun it
+	}
 	id, _ := added[0].(int64)
 	return id, err
 }
 
-func (t *tx) addRecord(stream, seq int64, r *transcript.Record) error {
-	row, err := toRecordRow(*r)
-	if err != nil {
-		return err
+func (t *tx) addRecords(stream, seq int64, records []*transcript.Record) error {
+	rows := make([]recordRow, len(records))
+	for i, r := range records {
+		var err error
+		if rows[i], err = toRecordRow(*r); err != nil {
+			return err
+		}
 	}
-	var agent driver.Value
-	if r.AgentID != transcript.NilAgent {
-		agent = r.AgentID
-	}
-	_, err = t.exec(sqlRecordAdd, stream, seq, r.WorkerSeq, micros(r.EmittedAt), agent, r.AgentRole, string(r.Kind), row.name, row.callID, row.flag, blob(row.body))
-	return err
+	return t.addMany(sqlRecordsAdd, len(records), func(i int, args []driver.Value) []driver.Value {
+		r, row := records[i], &rows[i]
+		var agent driver.Value
+		if r.AgentID != transcript.NilAgent {
+			agent = r.AgentID
+		}
+		return append(args, stream, seq+int64(i), r.WorkerSeq, micros(r.EmittedAt), agent, r.AgentRole, string(r.Kind), row.name, row.callID, row.flag, blob(row.body))
+	})
 }
 
 // stream reads the position of one stream; zeros when nothing is stored.

@@ -11,7 +11,6 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"aion/domain"
-	"aion/ports"
 )
 
 // writer owns the one connection that writes. Its statements are prepared once. Whoever has the turn has the connection.
@@ -25,10 +24,7 @@ type writer struct {
 	args  []driver.NamedValue
 	gone  bool
 
-	clock   ports.Clock
-	chain   string                       // of the audit records of this process
-	head    *domain.AuditHead            // its last durable record; nil: not read yet
-	audited func(action, outcome string) // nil: nobody counts
+	chain *chain
 
 	mu      sync.Mutex
 	waiting []*change // first come, first written
@@ -57,7 +53,7 @@ func openWriter(o Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{turn: make(chan struct{}, 1), conn: conn.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}, clock: o.Clock, audited: o.Audited}
+	w := &writer{turn: make(chan struct{}, 1), conn: conn.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}, chain: newChain(o.Clock, o.Audited)}
 	w.turn <- struct{}{}
 	return w, nil
 }
@@ -139,12 +135,13 @@ func (w *writer) together(ctx context.Context, batch []*change) {
 }
 
 func (w *writer) run(ctx context.Context, batch []*change) error {
-	t := &tx{ctx: ctx, w: w}
+	t := &tx{ctx: ctx, on: w, chain: w.chain}
 	if _, err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
 	done := false
 	defer func() { // also after a panic: the connection must not stay inside a transaction
+		t.audited(done)
 		if !done {
 			// Some failures have ended the transaction already; then this one is refused, which is what is wanted.
 			_, _ = t.exec(`ROLLBACK`)
@@ -153,17 +150,13 @@ func (w *writer) run(ctx context.Context, batch []*change) error {
 	if err := t.all(batch); err != nil {
 		return err
 	}
+	if err := t.writeAudit(); err != nil {
+		return err
+	}
 	if _, err := t.exec(`COMMIT`); err != nil {
 		return err
 	}
 	done = true
-	for i := range t.records {
-		head := t.records[i].Head()
-		w.head = &head
-		if w.audited != nil {
-			w.audited(t.records[i].Action, t.records[i].Outcome)
-		}
-	}
 	return nil
 }
 
@@ -209,60 +202,63 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// tx is one transaction of the writer.
-type tx struct {
-	ctx     context.Context //nolint:containedctx // lives for one call of transaction
-	w       *writer
-	records []domain.AuditRecord // those of this transaction, counted once they are durable
-}
-
-func (t *tx) prepared(query string) (*sqlite3.SQLiteStmt, error) {
-	if s := t.w.stmts[query]; s != nil {
+func (w *writer) prepared(query string) (*sqlite3.SQLiteStmt, error) {
+	if s := w.stmts[query]; s != nil {
 		return s, nil
 	}
-	prepared, err := t.w.conn.Prepare(query)
+	prepared, err := w.conn.Prepare(query)
 	if err != nil {
 		return nil, err
 	}
 	s := prepared.(*sqlite3.SQLiteStmt)
-	t.w.stmts[query] = s
+	w.stmts[query] = s
 	return s, nil
 }
 
-func (t *tx) named(args []driver.Value) []driver.NamedValue {
-	t.w.args = t.w.args[:0]
+func (w *writer) named(args []driver.Value) []driver.NamedValue {
+	w.args = w.args[:0]
 	for i, a := range args {
-		t.w.args = append(t.w.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: a})
 	}
-	return t.w.args
+	return w.args
 }
 
-// exec runs a statement and tells how many rows it changed.
-func (t *tx) exec(query string, args ...driver.Value) (changed int64, err error) {
-	s, err := t.prepared(query)
+// exec implements session.
+func (w *writer) exec(ctx context.Context, query string, args []driver.Value) (changed int64, err error) {
+	s, err := w.prepared(query)
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.ExecContext(t.ctx, t.named(args))
+	res, err := s.ExecContext(ctx, w.named(args))
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-// script runs statements that are needed once.
-func (t *tx) script(text string) error {
-	_, err := t.w.conn.ExecContext(t.ctx, text, nil)
+// send implements session.
+func (w *writer) send(ctx context.Context, query string, args []driver.Value) error {
+	s, err := w.prepared(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(ctx, w.named(args))
 	return err
 }
 
-// row reads the first row of a query into dest; found is false when there is none.
-func (t *tx) row(dest []driver.Value, query string, args ...driver.Value) (found bool, err error) {
-	s, err := t.prepared(query)
+// script implements session.
+func (w *writer) script(ctx context.Context, text string) error {
+	_, err := w.conn.ExecContext(ctx, text, nil)
+	return err
+}
+
+// row implements session.
+func (w *writer) row(ctx context.Context, dest []driver.Value, query string, args []driver.Value) (found bool, err error) {
+	s, err := w.prepared(query)
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.QueryContext(t.ctx, t.named(args))
+	rows, err := s.QueryContext(ctx, w.named(args))
 	if err != nil {
 		return false, err
 	}

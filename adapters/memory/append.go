@@ -42,7 +42,7 @@ func (s *Store) commit(c *history.Commit) error {
 		}
 	}
 	for _, k := range c.Claims {
-		if _, held := s.held(k); !held {
+		if _, held := s.held(k); !held && !s.parked(k) {
 			return ports.ClaimLost(k)
 		}
 	}

@@ -14,6 +14,11 @@ func TestStoreKeepsEveryPortsPromise(t *testing.T) { // engine 17
 	conformance.All(t, func(testing.TB) conformance.Store { return memory.New(fake.NewClock(time.Time{})) })
 }
 
+func TestStoreIsSharedByReplicas(t *testing.T) { // engine 17
+	t.Parallel()
+	conformance.Shared(t, func(testing.TB) conformance.SharedStore { return memory.New(fake.NewClock(time.Time{})) })
+}
+
 func TestDocumentsKeepThePortsPromise(t *testing.T) {
 	t.Parallel()
 	conformance.DocumentStore(t, func(testing.TB) conformance.Files {

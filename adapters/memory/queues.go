@@ -32,6 +32,15 @@ func (s *Store) Held(_ context.Context, owners ...string) ([]history.Task, error
 	return tasks, nil
 }
 
+// Lapsed implements ports.TaskStore.
+func (s *Store) Lapsed(_ context.Context, at time.Time, limit int) ([]history.Task, error) {
+	tasks := s.selectTasks(func(t history.Task) bool { return t.State == history.TaskStarted && !t.ClaimUntil.After(at) })
+	slices.SortFunc(tasks, func(a, b history.Task) int {
+		return cmp.Or(a.ClaimUntil.Compare(b.ClaimUntil), compareKeys(a.Key, b.Key))
+	})
+	return tasks[:min(max(limit, 0), len(tasks))], nil
+}
+
 // Open implements ports.TaskStore.
 func (s *Store) Open(_ context.Context, id domain.WorkflowID) ([]history.Task, error) {
 	s.mu.RLock()
@@ -78,10 +87,29 @@ func (s *Store) Renew(_ context.Context, claims []history.Claim, until time.Time
 	return lost, nil
 }
 
+// Lost implements ports.TaskStore.
+func (s *Store) Lost(_ context.Context, claims []history.Claim) ([]history.Claim, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var lost []history.Claim
+	for _, c := range claims {
+		if _, held := s.held(c); !held {
+			lost = append(lost, c)
+		}
+	}
+	return lost, nil
+}
+
 // held finds the task of a claim that is not lost.
 func (s *Store) held(c history.Claim) (history.Task, bool) {
 	t, ok := s.tasks[c.Key.WorkflowID][taskPlace(c.Key)]
 	return t, ok && t.State == history.TaskStarted && t.Key.Attempt == c.Key.Attempt && t.Token == c.Token
+}
+
+// parked reports whether a claim says rightly that its attempt is parked.
+func (s *Store) parked(c history.Claim) bool {
+	t, ok := s.tasks[c.Key.WorkflowID][taskPlace(c.Key)]
+	return ok && c.Token == 0 && t.State == history.TaskParked && t.Key.Attempt == c.Key.Attempt
 }
 
 // NextDue implements ports.TaskStore. A task without a due time has long been due.
@@ -143,11 +171,14 @@ func compareKeys(a, b domain.AttemptKey) int {
 }
 
 // DueTimers implements ports.TimerStore.
-func (s *Store) DueTimers(_ context.Context, now time.Time, limit int) ([]history.Timer, error) {
+func (s *Store) DueTimers(_ context.Context, shards ports.Shards, now time.Time, limit int) ([]history.Timer, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var due []history.Timer
-	for _, of := range s.timers {
+	for id, of := range s.timers {
+		if !within(shards, id) {
+			continue
+		}
 		for _, t := range of {
 			if !t.FireAt.After(now) {
 				due = append(due, t)
@@ -161,11 +192,14 @@ func (s *Store) DueTimers(_ context.Context, now time.Time, limit int) ([]histor
 }
 
 // NextTimer implements ports.TimerStore.
-func (s *Store) NextTimer(_ context.Context) (time.Time, error) {
+func (s *Store) NextTimer(_ context.Context, shards ports.Shards) (time.Time, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var next time.Time
-	for _, of := range s.timers {
+	for id, of := range s.timers {
+		if !within(shards, id) {
+			continue
+		}
 		for _, t := range of {
 			if next.IsZero() || t.FireAt.Before(next) {
 				next = t.FireAt
@@ -176,14 +210,23 @@ func (s *Store) NextTimer(_ context.Context) (time.Time, error) {
 }
 
 // Pending implements ports.OutboxStore.
-func (s *Store) Pending(_ context.Context, limit int) ([]history.Message, error) {
+func (s *Store) Pending(_ context.Context, shards ports.Shards, limit int) ([]history.Message, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var pending []history.Message
-	for _, m := range s.outbox[:min(max(limit, 0), len(s.outbox))] {
-		pending = append(pending, copyMessage(m))
+	for _, m := range s.outbox {
+		if len(pending) >= limit {
+			break
+		}
+		if within(shards, m.WorkflowID) {
+			pending = append(pending, copyMessage(m))
+		}
 	}
 	return pending, nil
+}
+
+func within(shards ports.Shards, id domain.WorkflowID) bool {
+	return shards == nil || slices.Contains(shards, id.Shard())
 }
 
 // Delivered implements ports.OutboxStore.

@@ -34,6 +34,8 @@ type Store struct {
 	mcpTasks    map[task.ID]task.Task
 	audit       []domain.AuditRecord
 	chain       string // of the audit records of this process
+	replicas    map[string]ports.Replica
+	epoch       int64 // of the last joining
 }
 
 var (
@@ -48,6 +50,7 @@ var (
 	_ ports.NamespaceStore  = (*Store)(nil)
 	_ ports.MCPTaskStore    = (*Store)(nil)
 	_ ports.AuditLog        = (*Store)(nil)
+	_ ports.ReplicaStore    = (*Store)(nil)
 )
 
 // workflow is one history and its runs by generation.
@@ -100,6 +103,7 @@ func New(clock ports.Clock) *Store {
 		routes:      map[string]deployment.Route{},
 		namespaces:  map[domain.Namespace]ports.NamespaceRow{},
 		mcpTasks:    map[task.ID]task.Task{},
+		replicas:    map[string]ports.Replica{},
 	}
 }
 

@@ -151,3 +151,10 @@ func (w *watched) queues(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(w.desc["oldest"], prometheus.GaugeValue, oldest.Seconds())
 }
+
+// WatchLeases shows how many shards of a shared store this server looks after. It is called once at most.
+func (r *Registry) WatchLeases(held func() int) {
+	r.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "aion_leases_held", Help: "Shards of the store that this server looks after; all servers together have 64.",
+	}, func() float64 { return float64(held()) }))
+}

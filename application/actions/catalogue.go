@@ -47,12 +47,12 @@ type Catalogue struct {
 	mu         sync.Mutex
 	versions   Versions
 	records    Records
-	unreadable map[string]bool // versions that could not be read at their last lookup
+	unreadable map[Question]bool // bodies that could not be read at their last lookup, by version, queue and action
 }
 
 // NewCatalogue gives a catalogue that knows nothing yet.
 func NewCatalogue(log *slog.Logger) *Catalogue {
-	return &Catalogue{log: log, unreadable: map[string]bool{}}
+	return &Catalogue{log: log, unreadable: map[Question]bool{}}
 }
 
 // Install gives the catalogue what it reads. A second call changes nothing and is logged.
@@ -88,15 +88,20 @@ func (c *Catalogue) Lookup(ctx context.Context, q Question) Answer {
 	return a
 }
 
-// note logs, once until it is readable again, that a version could not be read.
+// unreadableMost bounds the bodies that are remembered as unreadable; of others the log says so each time.
+const unreadableMost = 10_000
+
+// note logs, once until it is readable again, that a body could not be read.
 func (c *Catalogue) note(q Question, hash string, a Answer) {
 	u, failed := a.Lookup.(action.Unreadable)
+	body := Question{TaskQueue: q.TaskQueue, Name: q.Name, Version: hash}
 	c.mu.Lock()
-	known := c.unreadable[hash]
-	if failed {
-		c.unreadable[hash] = true
-	} else if known {
-		delete(c.unreadable, hash)
+	known := c.unreadable[body]
+	switch {
+	case !failed:
+		delete(c.unreadable, body)
+	case len(c.unreadable) < unreadableMost:
+		c.unreadable[body] = true
 	}
 	c.mu.Unlock()
 	if failed && !known {

@@ -14,7 +14,7 @@ import (
 // over, the activity cancelled, another attempt) ends the claim without a trace.
 func (d *Dispatcher) claim(ctx context.Context, w waiting) {
 	defer d.Gate.release(w.Key)
-	attempt, release, err := d.registry.register(ctx, w.Key, 0)
+	attempt, release, err := d.registry.register(ctx, w.Key)
 	if err != nil {
 		return // a drain; the row waits for the next start of the server
 	}
@@ -23,20 +23,34 @@ func (d *Dispatcher) claim(ctx context.Context, w waiting) {
 	if !ok {
 		return
 	}
-	receipt, err := d.Engine.Do(ctx, w.Key.WorkflowID, func(v engine.View) (engine.Change, error) {
-		if _, ok := claimable(v, w); !ok {
-			return engine.Change{}, nil
-		}
-		return engine.Change{Facts: []history.Event{history.ActivityStarted{ActivityID: w.Key.ActivityID, Attempt: w.Key.Attempt, Executor: "server"}}}, nil
-	})
+	held := d.Clock.Now()
+	receipt, err := d.Engine.Do(ctx, w.Key.WorkflowID, begins(w))
+	if claimLost(err) {
+		return // another server has taken the parked attempt up
+	}
 	if err != nil {
 		d.Gate.doubted()
 		d.Logger.Warn("the start of an attempt cannot be recorded", keyed(w.Key, "error", err)...)
 		return
 	}
 	if token := receipt.First(); token > 0 {
-		d.registry.claim(w.Key, token)
+		d.registry.claim(w.Key, token, held)
 		d.run(attempt, started{dispatch, token, w.Version, w.parked})
+	}
+}
+
+// begins decides on the start of a waiting task. History does not tell whether a parked attempt was taken up meanwhile, so
+// that start rests on the task: only one that is still parked is taken up, by one server.
+func begins(w waiting) engine.Decision {
+	return func(v engine.View) (engine.Change, error) {
+		if _, ok := claimable(v, w); !ok {
+			return engine.Change{}, nil
+		}
+		c := engine.Change{Facts: []history.Event{history.ActivityStarted{ActivityID: w.Key.ActivityID, Attempt: w.Key.Attempt, Executor: "server"}}}
+		if w.parked {
+			c.Claims = []history.Claim{{Key: w.Key}}
+		}
+		return c, nil
 	}
 }
 

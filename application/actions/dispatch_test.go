@@ -129,24 +129,6 @@ func TestAnUnreadableCatalogueLeavesTheTaskToWorkers(t *testing.T) {
 	})
 }
 
-// actions 3, 48: a drain parks what is under way before anything of it starts.
-func TestADrainParksWhatHasNotBegun(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, settings{}, one("w", "touch marker"))
-		defer w.stop()
-		if err := w.dispatcher.Drain(context.Background(), time.Second); err != nil {
-			t.Error(err)
-		}
-		if w.dispatcher.Running() != 0 || w.x.executions() != 0 {
-			t.Error("something runs")
-		}
-		if got := (action.Parked{}).String(); got != "parked:server-draining" {
-			t.Error(got)
-		}
-	})
-}
-
 // actions 17: the operator's switch comes behind the input and before everything else.
 func TestTheSwitchIsCheckedInItsPlace(t *testing.T) {
 	t.Parallel()
@@ -157,6 +139,10 @@ func TestTheSwitchIsCheckedInItsPlace(t *testing.T) {
 		synctest.Wait()
 		if got := w.failure(row.WorkflowID); !strings.HasPrefix(got, "bodies_off policy_refused:") || w.x.executions() != 0 {
 			t.Errorf("got %q", got)
+		}
+		unreadable := w.dispatcher.Refused(action.Dispatch{Name: "touch", TaskQueue: "shell", Input: []byte(`[1]`)})
+		if unreadable == nil || unreadable.Code == action.CodeBodiesOff {
+			t.Errorf("unreadable input with bodies off: %+v", unreadable)
 		}
 	})
 }

@@ -39,6 +39,19 @@ type Deps struct {
 	LostAttempts int           // so many lost attempts in a row end an activity; 5 when zero
 	MaxResult    int           // bytes of an encoded result; 2 MiB when zero
 	Poll         time.Duration // how long a lost wake-up may stay unnoticed; 1 s when zero
+
+	// Peers are the servers that work on the same store; nil: none.
+	Peers     Peers
+	KillGrace time.Duration // the executor's: how long a stopped command may take to end by itself; 2 s when zero
+	KillWait  time.Duration // and how long until it is proved gone after that; 5 s when zero
+}
+
+// Peers tells what a server must know of the others before it takes their attempts over, or gives its own up.
+type Peers interface {
+	// Others reports whether another server worked on the store when that last answered.
+	Others() bool
+	// Gapless is how long the store has answered this server without a gap.
+	Gapless() time.Duration
 }
 
 // Dispatcher runs attempts. It is safe for concurrent use.
@@ -50,8 +63,10 @@ type Dispatcher struct {
 	unserved int  // due tasks that nobody here serves, at the last reading
 	more     bool // the store holds due tasks that found no room in memory
 	attempts sync.WaitGroup
-	parked   parked
-	ending   chan struct{} // closed when Run has to end
+	unkept   unkept
+	ending   chan struct{} // closed when nothing is waited for any more
+	hurries  sync.Once
+	suspect  chan struct{} // written when another server may have ended what runs here
 }
 
 // New gives a dispatcher that does nothing until Run.
@@ -68,6 +83,12 @@ func New(d Deps) *Dispatcher {
 	if d.ClaimTTL <= 0 {
 		d.ClaimTTL = time.Minute
 	}
+	if d.KillGrace <= 0 {
+		d.KillGrace = 2 * time.Second
+	}
+	if d.KillWait <= 0 {
+		d.KillWait = 5 * time.Second
+	}
 	if d.Meter == nil {
 		d.Meter = unmetered{}
 	}
@@ -76,7 +97,7 @@ func New(d Deps) *Dispatcher {
 		c.Install(d.Plans, d.Index)
 		d.Catalogue = c
 	}
-	return &Dispatcher{Deps: d, registry: newRegistry(), ending: make(chan struct{})}
+	return &Dispatcher{Deps: d, registry: newRegistry(), ending: make(chan struct{}), suspect: make(chan struct{}, 1)}
 }
 
 // Run starts attempts as slots come free, until ctx ends. Attempts that run then are stopped and parked; Drain gives them
@@ -104,7 +125,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // end stops everything at once. Attempts that commits in flight still grant are parked as they come.
 func (d *Dispatcher) end(work context.Context, outbox *engine.Outbox) {
-	close(d.ending)
+	d.hurry()
 	d.Engine.Drain()
 	empty := d.Gate.shut()
 	d.registry.drain()
@@ -139,6 +160,7 @@ func (d *Dispatcher) take(work context.Context, outbox *engine.Outbox) {
 		d.more = true
 		d.soon()
 	}
+	d.hear(outbox)
 }
 
 // await lets a task wait for its time, and then for a slot. What finds no room stays in the store.
@@ -176,10 +198,11 @@ func (d *Dispatcher) lookup(ctx context.Context, queue, name string, key domain.
 }
 
 // soon asks for a reading of the store at the next poll.
-func (d *Dispatcher) soon() {
-	if at := d.Clock.Now().Add(d.Poll); at.Before(d.reloadAt) {
-		d.reloadAt = at
-	}
+func (d *Dispatcher) soon() { d.within(d.Poll) }
+
+// within asks for a reading of the store after a time at the latest.
+func (d *Dispatcher) within(pause time.Duration) {
+	d.reloadAt = earlier(d.reloadAt, d.Clock.Now().Add(pause))
 }
 
 // dispatch starts waiting tasks while there are slots.

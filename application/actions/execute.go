@@ -22,7 +22,7 @@ func (d *Dispatcher) begin(work context.Context, t history.Task) {
 		Namespace: t.Namespace, TaskQueue: t.TaskQueue, Node: t.Node, Key: t.Key, Name: t.Name, Input: t.Input,
 		Config: t.Config,
 	}
-	attempt, release, err := d.registry.register(work, t.Key, t.Token)
+	attempt, release, err := d.registry.register(work, t.Key)
 	if err != nil {
 		d.attempts.Go(func() {
 			defer d.Gate.release(t.Key)
@@ -30,6 +30,8 @@ func (d *Dispatcher) begin(work context.Context, t history.Task) {
 		})
 		return
 	}
+	now := d.Clock.Now() // a moment of this clock, so that what passed since the commit is taken from it
+	d.registry.claim(t.Key, t.Token, now.Add(-max(now.Sub(t.ClaimUntil.Add(-d.ClaimTTL)), 0)))
 	d.attempts.Go(func() {
 		defer release()
 		defer d.Gate.release(t.Key)
@@ -62,7 +64,11 @@ func (d *Dispatcher) run(attempt context.Context, a started) {
 	work := context.WithoutCancel(attempt)
 	began := d.Clock.Now()
 	verdict := d.judged(attempt, a.Dispatch, a.version, a.resumed)
+	d.registry.ended(a.Key)
 	d.settle(work, history.Claim{Key: a.Key, Token: a.token}, verdict, d.Clock.Now().Sub(began))
+	if context.Cause(attempt) == ports.StopClaimLost { //nolint:errorlint // a cause is the value itself
+		d.Gate.doubted() // when nobody has taken it over, it is a task of this server that nobody runs
+	}
 }
 
 // judged executes an attempt by the answer of the catalogue, and holds its result against the declared type.
@@ -94,7 +100,7 @@ func (d *Dispatcher) execute(attempt context.Context, dispatch action.Dispatch, 
 		return stopped(context.Cause(attempt))
 	}
 	stream := d.Transcript.Open(context.WithoutCancel(attempt), dispatch.Key, resumed)
-	defer stream.Close()
+	defer d.flushed(stream, dispatch.Key)
 	defer func() {
 		if p := recover(); p != nil {
 			d.Logger.Error("the executor panicked", keyed(dispatch.Key, "error", p, "stack", string(debug.Stack()))...)
@@ -103,7 +109,7 @@ func (d *Dispatcher) execute(attempt context.Context, dispatch action.Dispatch, 
 	}()
 	return d.Executor.Execute(attempt, ports.Execution{
 		Dispatch: dispatch, Body: *declared.Body, Params: declared.Params, OutputSchema: declared.OutputSchema,
-		ResultIsNil: isNil(c, dispatch), Bound: time.Duration(dispatch.Config.TimeoutMS) * time.Millisecond, MaxResult: d.MaxResult,
+		ResultIsNil: c.ResultIsNil(dispatch.TaskQueue, dispatch.Name), Bound: time.Duration(dispatch.Config.TimeoutMS) * time.Millisecond, MaxResult: d.MaxResult,
 	}, stream)
 }
 
@@ -126,10 +132,4 @@ func stopped(cause error) action.Verdict {
 		return action.Parked{}
 	}
 	return action.Dropped{}
-}
-
-// isNil reports whether the declared result is Nil: the only type that null fits.
-func isNil(c *deployment.Contract, dispatch action.Dispatch) bool {
-	_, fits := c.JudgeResult(dispatch.TaskQueue, dispatch.Name, []byte("null")).(action.Completed)
-	return fits
 }

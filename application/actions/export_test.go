@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"aion/domain"
+	"aion/domain/action"
 )
 
 // Registry is the registry of attempts, for tests.
@@ -14,7 +15,7 @@ func NewRegistry() Registry { return Registry{newRegistry()} }
 
 // Register adds an attempt.
 func (r Registry) Register(ctx context.Context, key domain.AttemptKey) (context.Context, func(), error) {
-	return r.r.register(ctx, key, 0)
+	return r.r.register(ctx, key)
 }
 
 // StopRun stops the attempts of a run.
@@ -28,3 +29,6 @@ func (r Registry) Drain() <-chan struct{} { return r.r.drain() }
 
 // Holds reports whether an attempt is registered.
 func (r Registry) Holds(key domain.AttemptKey) bool { return r.r.holds(key) }
+
+// Refused gives the failure of a dispatch that is not executed at all.
+func (d *Dispatcher) Refused(dispatch action.Dispatch) *action.Failed { return d.refused(dispatch) }

@@ -2,7 +2,10 @@ package actions
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"aion/application/engine"
 	"aion/domain"
@@ -15,80 +18,142 @@ import (
 const recoverAtOnce = 256
 
 // Recover records as lost every attempt that an earlier server left running, so that it is tried again. It must be called
-// once, while the engine runs and before the dispatcher does. It tells how many there were.
-func (d *Dispatcher) Recover(ctx context.Context) (int, error) {
-	held, err := d.Tasks.Held(ctx)
+// once, while the engine runs and before the dispatcher does. Where other servers work on the store, those are the attempts of
+// the instances that are proved dead; else all that are not this server's. It tells how many there were.
+func (d *Dispatcher) Recover(ctx context.Context, dead ...string) (int, error) {
+	if !d.Engine.Shared() {
+		dead = nil
+	} else if len(dead) == 0 {
+		return 0, nil
+	}
+	held, err := d.Tasks.Held(ctx, dead...)
 	if err != nil {
 		return 0, err
 	}
-	var dead []domain.AttemptKey
+	var left []history.Task
 	for _, t := range held {
 		if t.Owner != d.Engine.Owner() {
-			dead = append(dead, t.Key)
+			left = append(left, t)
 		}
 	}
-	return len(dead), d.lose(ctx, dead)
+	_, err = d.recordLost(ctx, left)
+	return len(left), err
 }
 
-// recoverDoubtful finds attempts of this server that were recorded as started by a commit that seemed to fail: nobody
-// runs them.
+// The attempts that cannot be recorded as lost now, because their plan is not loaded, are left alone for a while.
+const (
+	asideMost = 10_000
+	asideFor  = time.Minute
+)
+
+// TakeOver records attempts of other servers as lost whose claims have ended, until ctx ends (actions 5.4); only once the
+// store has answered this server without a gap for as long as a claim holds, because when it was away for all their owners
+// come back first. It returns the cause of ctx.
+func (d *Dispatcher) TakeOver(ctx context.Context) error {
+	aside := map[domain.AttemptKey]time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-d.Clock.After(d.Poll):
+		}
+		if d.Peers == nil || d.Peers.Gapless() < d.ClaimTTL {
+			continue
+		}
+		if err := d.takeOver(ctx, aside); err != nil && ctx.Err() == nil {
+			d.Logger.Warn("attempts of a dead server cannot be taken over now", "error", err)
+		}
+	}
+}
+
+func (d *Dispatcher) takeOver(ctx context.Context, aside map[domain.AttemptKey]time.Time) error {
+	now := d.Clock.Now()
+	maps.DeleteFunc(aside, func(_ domain.AttemptKey, until time.Time) bool { return !until.After(now) })
+	lapsed, err := d.Tasks.Lapsed(ctx, now, recoverAtOnce+len(aside))
+	if err != nil {
+		return err
+	}
+	lapsed = slices.DeleteFunc(lapsed, func(t history.Task) bool { _, left := aside[t.Key]; return left })
+	refused, err := d.recordLost(ctx, d.abandoned(lapsed))
+	for _, key := range refused {
+		if len(aside) < asideMost {
+			aside[key] = now.Add(asideFor)
+		}
+	}
+	return err
+}
+
+// recoverDoubtful finds attempts of this server that nobody runs: they were recorded as started by a commit that seemed to
+// fail, or stopped while the store was away.
 func (d *Dispatcher) recoverDoubtful(ctx context.Context) {
 	held, err := d.Tasks.Held(ctx, d.Engine.Owner())
+	if err == nil {
+		_, err = d.recordLost(ctx, d.abandoned(held))
+	}
 	if err != nil {
 		d.Gate.doubted()
 		d.soon()
-		return
-	}
-	var dead []domain.AttemptKey
-	for _, t := range held {
-		if !d.Gate.holds(t.Key) && !d.registry.holds(t.Key) {
-			dead = append(dead, t.Key)
-		}
-	}
-	if err := d.lose(ctx, dead); err != nil {
-		d.Gate.doubted()
-		d.soon()
 	}
 }
 
-// lose records attempts as lost. An attempt that has ended meanwhile, or whose plan is not loaded, is left as it is.
-func (d *Dispatcher) lose(ctx context.Context, keys []domain.AttemptKey) error {
+// abandoned gives the tasks whose attempts are not looked after here.
+func (d *Dispatcher) abandoned(tasks []history.Task) (left []history.Task) {
+	for _, t := range tasks {
+		if !d.Gate.holds(t.Key) && !d.registry.holds(t.Key) {
+			left = append(left, t)
+		}
+	}
+	return left
+}
+
+// recordLost records attempts as lost. One that has ended or was taken up meanwhile is left as it is, and so is one that is refused,
+// because its plan is not loaded.
+func (d *Dispatcher) recordLost(ctx context.Context, tasks []history.Task) (refused []domain.AttemptKey, away error) {
 	var mu sync.Mutex
-	var away error
-	for len(keys) > 0 {
-		n := min(len(keys), recoverAtOnce)
+	for len(tasks) > 0 {
+		n := min(len(tasks), recoverAtOnce)
 		var wait sync.WaitGroup
 		wait.Add(n)
-		for _, key := range keys[:n] {
-			d.Engine.Post(ctx, key.WorkflowID, d.lost(key), func(r engine.Receipt, err error) {
+		for _, t := range tasks[:n] {
+			d.Engine.Post(ctx, t.Key.WorkflowID, d.died(history.Claim{Key: t.Key, Token: t.Token}), func(r engine.Receipt, err error) {
 				defer wait.Done()
-				if err == nil {
-					if len(r.Events) > 0 {
-						d.Meter.AttemptEnded(ports.EndClass(action.Lost), 0)
-					}
-					return
-				}
-				d.Logger.Error("a lost attempt cannot be recorded", keyed(key, "error", err)...)
-				if domain.CodeOf(err) == domain.CodeUnavailable {
-					mu.Lock()
+				err = d.noteLost(t.Key, r, err)
+				mu.Lock()
+				defer mu.Unlock()
+				if engine.Later(err) {
 					away = err
-					mu.Unlock()
+				} else if err != nil {
+					refused = append(refused, t.Key)
 				}
 			})
 		}
 		wait.Wait()
-		keys = keys[n:]
+		tasks = tasks[n:]
 	}
-	return away
+	return refused, away
 }
 
-func (d *Dispatcher) lost(key domain.AttemptKey) engine.Decision {
+// noteLost counts an attempt that was recorded as lost. It passes what stands against that; not that another server says by
+// now how it ends.
+func (d *Dispatcher) noteLost(key domain.AttemptKey, r engine.Receipt, err error) error {
+	switch {
+	case err == nil && len(r.Events) > 0:
+		d.Meter.AttemptEnded(ports.EndClass(action.Lost), 0)
+	case err != nil && !claimLost(err):
+		d.Logger.Error("a lost attempt cannot be recorded", keyed(key, "error", err)...)
+		return err
+	}
+	return nil
+}
+
+func (d *Dispatcher) died(held history.Claim) engine.Decision {
+	key := held.Key
 	return func(v engine.View) (engine.Change, error) {
 		a, open, err := running(v, key)
 		if err != nil || !open || d.registry.holds(key) {
 			return engine.Change{}, err
 		}
-		return engine.Change{Facts: []history.Event{history.ActivityFailed{
+		return engine.Change{Claims: []history.Claim{held}, Facts: []history.Event{history.ActivityFailed{
 			ActivityID: key.ActivityID, Attempt: key.Attempt, Class: action.Lost,
 			Code: action.CodeServerDied, Message: "the server that ran this attempt died", RetryAt: d.retryAt(v.At, a, action.Lost, 0),
 		}}}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"aion/domain"
 	"aion/domain/history"
@@ -28,9 +29,15 @@ type registry struct {
 
 // entry is one attempt.
 type entry struct {
+	ctx   context.Context //nolint:containedctx // of the attempt, only asked whether it was stopped
 	stop  context.CancelCauseFunc
 	token history.Seq // of its claim; 0: its start is not recorded yet
+	held  time.Time   // since then the claim holds for its time
+	over  bool        // nothing of it runs any more; its verdict may still have to be recorded
 }
+
+// running reports whether a claim has something that can be stopped.
+func (e *entry) running() bool { return e.token != 0 && !e.over && e.ctx.Err() == nil }
 
 func newRegistry() *registry {
 	return &registry{
@@ -39,8 +46,9 @@ func newRegistry() *registry {
 	}
 }
 
-// register adds an attempt and its claim, 0 when it has none yet; the context ends with the cause for which it is stopped. release must be called on every way out.
-func (r *registry) register(ctx context.Context, key domain.AttemptKey, token history.Seq) (attempt context.Context, release func(), err error) {
+// register adds an attempt that has no claim yet; the context ends with the cause for which it is stopped. release must be
+// called on every way out.
+func (r *registry) register(ctx context.Context, key domain.AttemptKey) (attempt context.Context, release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.draining {
@@ -50,7 +58,7 @@ func (r *registry) register(ctx context.Context, key domain.AttemptKey, token hi
 		return nil, nil, errDuplicate
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
-	r.entries[key] = &entry{stop: cancel, token: token}
+	r.entries[key] = &entry{ctx: attempt, stop: cancel}
 	if r.byRun[key.RunID] == nil {
 		r.byRun[key.RunID] = map[domain.AttemptKey]struct{}{}
 	}
@@ -79,6 +87,15 @@ func (r *registry) rest() {
 	}
 }
 
+// ended notes that nothing of an attempt runs any more.
+func (r *registry) ended(key domain.AttemptKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.entries[key]; e != nil {
+		e.over = true
+	}
+}
+
 // stopRun stops all attempts of a run. The first cause of an attempt wins.
 func (r *registry) stopRun(run domain.RunID) {
 	r.mu.Lock()
@@ -99,6 +116,18 @@ func (r *registry) stopActivity(run domain.RunID, activityID int64) {
 	}
 }
 
+// runsAny reports whether an attempt of one of the workflows is registered.
+func (r *registry) runsAny(of map[domain.WorkflowID]struct{}) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key := range r.entries {
+		if _, ok := of[key.WorkflowID]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // holds reports whether an attempt is registered.
 func (r *registry) holds(key domain.AttemptKey) bool {
 	r.mu.Lock()
@@ -114,6 +143,13 @@ func (r *registry) drain() (idle <-chan struct{}) {
 	r.draining = true
 	r.rest()
 	return r.idle
+}
+
+// drains reports whether new attempts are refused.
+func (r *registry) drains() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.draining
 }
 
 // stopAll stops every attempt and tells how many there are.

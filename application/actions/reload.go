@@ -11,13 +11,13 @@ import (
 // loadTasks is how many due tasks one reading asks for, beyond those that nobody here serves; a row carries its input.
 const loadTasks = 256
 
-// restPolls is how many polls pass between two readings when nothing says that the store holds more.
-const restPolls = 30
+// busyPolls is how many polls pass between two readings while everything that can run does.
+const busyPolls = 30
 
 // reload reads the due tasks that are not in memory: at the start, after an overflow, and from time to time.
 func (d *Dispatcher) reload(ctx context.Context) {
 	now := d.Clock.Now()
-	d.reloadAt, d.more = now.Add(restPolls*d.Poll), false
+	d.reloadAt, d.more = now.Add(busyPolls*d.Poll), false
 	if d.Gate.doubtful() {
 		d.recoverDoubtful(ctx)
 	}
@@ -48,6 +48,9 @@ func (d *Dispatcher) reload(ctx context.Context) {
 		return
 	}
 	d.reloadAt = earlier(d.reloadAt, d.nextDue(ctx, now))
+	if idle, _ := d.Gate.rest(); idle {
+		d.within(d.Engine.Rest(d.Poll))
+	}
 }
 
 // nextDue is when the store has another task; tasks that nobody here serves are due all the time and hide it, so it is
@@ -66,15 +69,40 @@ func (d *Dispatcher) nextDue(ctx context.Context, now time.Time) time.Time {
 	}
 }
 
-// refill reads the store again when slots are free and it is known to hold more.
+// refill reads the store again when slots are free and it is known to hold more; what others may have left there is looked
+// for in a while.
 func (d *Dispatcher) refill(ctx context.Context) {
 	idle, doubt := d.Gate.rest()
 	if doubt {
 		d.soon()
 	}
-	if idle && d.more {
+	switch {
+	case idle && d.more:
 		d.reload(ctx)
+	case idle:
+		d.within(d.Engine.Rest(d.Poll))
 	}
+}
+
+// noticed is how soon tasks that wait elsewhere are read after another server has told of them, and how long a comparison of
+// claims rests: one that tells often must not keep this one reading.
+const noticed = 100 * time.Millisecond
+
+// hear takes what other servers have changed: tasks that wait there, when there is a slot for them, and maybe the end of
+// what runs here.
+func (d *Dispatcher) hear(outbox *engine.Outbox) {
+	changed, all, tasks := outbox.Elsewhere()
+	if all || d.registry.runsAny(changed) {
+		wake(d.suspect)
+	}
+	if !tasks {
+		return
+	}
+	if idle, _ := d.Gate.rest(); idle {
+		d.within(noticed)
+		return
+	}
+	d.more = true
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -54,6 +54,7 @@ func (d *Dispatcher) record(ctx context.Context, held history.Claim, verdict act
 	for {
 		receipt, err := d.Engine.Do(ctx, key.WorkflowID, decide)
 		if err == nil {
+			d.registry.claim(key, 0, time.Time{})
 			if len(receipt.Events) == 0 {
 				d.Logger.Info("a late verdict was dropped", keyed(key)...)
 				return ports.EndDropped
@@ -64,8 +65,9 @@ func (d *Dispatcher) record(ctx context.Context, held history.Claim, verdict act
 			d.Logger.Warn("a verdict was refused, because the claim of its attempt is lost", keyed(key, "error", err)...)
 			return ports.EndDropped
 		}
-		if domain.CodeOf(err) != domain.CodeUnavailable || d.ended() {
+		if !engine.Later(err) || d.ended() {
 			d.Logger.Error("a verdict cannot be recorded; the attempt counts as lost at the next start", keyed(key, "error", err)...)
+			d.notKept(err)
 			return ""
 		}
 		select {
@@ -75,6 +77,9 @@ func (d *Dispatcher) record(ctx context.Context, held history.Claim, verdict act
 		wait = min(2*wait, settleMost)
 	}
 }
+
+// hurry lets nobody wait for a store that is away any more.
+func (d *Dispatcher) hurry() { d.hurries.Do(func() { close(d.ending) }) }
 
 // ended reports whether the dispatcher has to end: nothing is waited for any more.
 func (d *Dispatcher) ended() bool {

@@ -44,7 +44,7 @@ func newRoom() room {
 	clock := fake.NewClock(time.Time{})
 	store, documents := memory.New(clock), memory.NewDocuments(clock)
 	catalogue := deployments.New(deployments.Deps{Store: store, Index: store, Clock: clock})
-	return room{authoring.New(documents, catalogue, clock, fake.NewIDs()), documents, catalogue}
+	return room{authoring.New(authoring.Deps{Documents: documents, Deployments: catalogue, Clock: clock, IDs: fake.NewIDs()}), documents, catalogue}
 }
 
 func wantRefusal(t *testing.T, err error, code domain.Code, typ string, parts ...string) {

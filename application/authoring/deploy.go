@@ -25,7 +25,7 @@ func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployReque
 	if err != nil {
 		return Deployed{}, err
 	}
-	source, err := s.documents.ReadDocument(ctx, p)
+	source, err := s.Documents.ReadDocument(ctx, p)
 	if err != nil {
 		return Deployed{}, err
 	}
@@ -93,8 +93,8 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 		return d, document.CompileRefused(p.path, err.Error())
 	}
 	version := deployment.Version{
-		DeploymentID: s.ids.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
-		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.clock.Now().UTC().Truncate(time.Microsecond),
+		DeploymentID: s.IDs.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
+		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.Clock.Now().UTC().Truncate(time.Microsecond),
 	}
 	version.Audit = who.Audit("deploy.load", "", p.path)
 	version.Audit.Detail = domain.AuditDetail(map[string]any{"workflow_type": version.WorkflowType, "content_hash": version.ContentHash})
@@ -102,7 +102,7 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 		return d, err
 	}
 	step("package")
-	stored, fresh, err := s.deployments.Deploy(ctx, version)
+	stored, fresh, err := s.Deployments.Deploy(ctx, version)
 	if err != nil {
 		return d, err
 	}
@@ -114,9 +114,9 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 
 // stepper records how long each step took, from the end of the one before it.
 func (s *Service) stepper(d *Deployed, progress func(done int)) func(name string) {
-	began := s.clock.Now()
+	began := s.Clock.Now()
 	return func(name string) {
-		now := s.clock.Now()
+		now := s.Clock.Now()
 		d.Steps = append(d.Steps, StepTime{Step: name, Duration: max(now.Sub(began), 0)})
 		began = now
 		if progress != nil {
@@ -132,7 +132,7 @@ const maxWarnings = 50
 // actions that wait for a worker, and passes the warnings of the check on.
 func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, r awl.Report) ([]string, error) {
 	var out []string
-	before, ok, err := s.deployments.Serving(ctx, p.WorkflowType)
+	before, ok, err := s.Deployments.Serving(ctx, p.WorkflowType)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +156,8 @@ func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, r awl
 			out = append(out, fmt.Sprintf("%d:%d %s", d.Span.Start.Line, d.Span.Start.Column, d.Message))
 		}
 	}
-	if s.policy != nil {
-		out = append(out, s.policy(p)...)
+	if s.Policy != nil {
+		out = append(out, s.Policy(p)...)
 	}
 	return out[:min(len(out), maxWarnings)], nil
 }
@@ -168,7 +168,7 @@ func (s *Service) children(ctx context.Context, path string, p *plan.Plan) (warn
 	for _, c := range p.Children {
 		contract := &deployment.Contract{Plan: p}
 		if c.Name != p.WorkflowType {
-			contract, err = s.deployments.Routed(ctx, c.Name)
+			contract, err = s.Deployments.Routed(ctx, c.Name)
 		}
 		switch {
 		case domain.CodeOf(err) == domain.CodeNotFound:

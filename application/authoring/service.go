@@ -19,24 +19,26 @@ import (
 	"aion/ports"
 )
 
-// Service answers for the documents of the workspace. It is safe for concurrent use.
-type Service struct {
-	documents   ports.DocumentStore
-	deployments *deployments.Service
-	clock       ports.Clock
-	ids         ports.IDs
-	draining    atomic.Bool
-	policy      func(*plan.Plan) []string // nil: none
-	audit       func(context.Context, domain.AuditRecord) error
+// Deps is what the service needs.
+type Deps struct {
+	Documents   ports.DocumentStore
+	Deployments *deployments.Service
+	Clock       ports.Clock
+	IDs         ports.IDs
+	// Policy tells what this server will refuse to run of a plan; a deploy passes it on as warnings. nil: nothing.
+	Policy func(*plan.Plan) []string
+	// Audit records a save; one that cannot be recorded does not happen. nil: nothing is recorded.
+	Audit func(context.Context, domain.AuditRecord) error
 }
 
-// SetPolicy gives the service what this server will refuse to run of a plan; a deploy passes it on as warnings. It is
-// called before the service is used.
-func (s *Service) SetPolicy(warnings func(*plan.Plan) []string) { s.policy = warnings }
+// Service answers for the documents of the workspace. It is safe for concurrent use.
+type Service struct {
+	Deps
+	draining atomic.Bool
+}
 
-// SetAudit gives the service where a save is recorded; a save that cannot be recorded does not happen. It is called before
-// the service is used.
-func (s *Service) SetAudit(audit func(context.Context, domain.AuditRecord) error) { s.audit = audit }
+// New gives a service over a workspace.
+func New(d Deps) *Service { return &Service{Deps: d} }
 
 // Drain closes the door for saves and deploys: the server shuts down. Reads and checks go on.
 func (s *Service) Drain() { s.draining.Store(true) }
@@ -52,24 +54,19 @@ func (s *Service) mayWrite(who access.Caller) error {
 	return nil
 }
 
-// New gives a service over a workspace.
-func New(documents ports.DocumentStore, d *deployments.Service, clock ports.Clock, ids ports.IDs) *Service {
-	return &Service{documents: documents, deployments: d, clock: clock, ids: ids}
-}
-
 // listed is how many documents a listing shows.
 const listed = 1000
 
 // List shows the saved documents by path, the first 1,000 of them, each with its present content hash. Whoever is
 // authenticated may read documents.
 func (s *Service) List(ctx context.Context, _ access.Caller) (Listing, error) {
-	entries, err := s.documents.Documents(ctx)
+	entries, err := s.Documents.Documents(ctx)
 	if err != nil {
 		return Listing{}, err
 	}
 	l := Listing{Count: len(entries), Truncated: len(entries) > listed, Entries: make([]document.Entry, 0, min(len(entries), listed))}
 	for _, e := range entries[:min(len(entries), listed)] {
-		source, err := s.documents.ReadDocument(ctx, e.Path)
+		source, err := s.Documents.ReadDocument(ctx, e.Path)
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			l.Count-- // it was removed meanwhile
 			continue
@@ -90,7 +87,7 @@ func (s *Service) Read(ctx context.Context, _ access.Caller, path string) (Docum
 	if err != nil {
 		return Document{}, err
 	}
-	source, err := s.documents.ReadDocument(ctx, p)
+	source, err := s.Documents.ReadDocument(ctx, p)
 	if err != nil {
 		return Document{}, err
 	}
@@ -100,7 +97,7 @@ func (s *Service) Read(ctx context.Context, _ access.Caller, path string) (Docum
 // Check judges a draft without storing or running anything; findings are its result. With a path, imports are read from
 // where the draft would stand.
 func (s *Service) Check(ctx context.Context, _ access.Caller, req CheckRequest) (awl.Report, error) {
-	if err := s.documents.Configured(); err != nil {
+	if err := s.Documents.Configured(); err != nil {
 		return awl.Report{}, err
 	}
 	if len(req.Source) > document.MaxBytes {
@@ -139,7 +136,7 @@ func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) 
 		if err != nil {
 			return Saved{}, err
 		}
-		created, err = s.documents.WriteDocument(ctx, p, req.Source, s.recorded(ctx, who, p, req.Source, expected))
+		created, err = s.Documents.WriteDocument(ctx, p, req.Source, s.recorded(ctx, who, p, req.Source, expected))
 		if errors.Is(err, errMoved) && ctx.Err() == nil {
 			continue // someone else saved: judge what stands now
 		}
@@ -160,7 +157,7 @@ func (s *Service) expectation(ctx context.Context, p document.Path, hash string)
 	if hash == "" {
 		return nil, nil //nolint:nilnil // no expectation is what the port calls nil
 	}
-	judged, err := s.documents.ReadDocument(ctx, p)
+	judged, err := s.Documents.ReadDocument(ctx, p)
 	absent := domain.CodeOf(err) == domain.CodeNotFound && err != nil
 	if err != nil && !absent {
 		return nil, err
@@ -182,7 +179,7 @@ func (s *Service) expectation(ctx context.Context, p document.Path, hash string)
 // recorded is an expectation that also writes the record of the save, under the lock of the store and right before the
 // bytes. A save that changes nothing has none.
 func (s *Service) recorded(ctx context.Context, who access.Caller, p document.Path, source []byte, expected func([]byte) error) func([]byte) error {
-	if s.audit == nil {
+	if s.Audit == nil {
 		return expected
 	}
 	return func(present []byte) error {
@@ -196,14 +193,14 @@ func (s *Service) recorded(ctx context.Context, who access.Caller, p document.Pa
 		}
 		record := who.Audit("document.save", "", string(p))
 		record.Detail = domain.AuditDetail(map[string]any{"bytes": len(source), "sha256": fmt.Sprintf("%x", sha256.Sum256(source))})
-		return s.audit(ctx, *record)
+		return s.Audit(ctx, *record)
 	}
 }
 
 // imports resolves the imports of a document; what was read is kept in into, unless it is nil.
 func (s *Service) imports(ctx context.Context, p document.Path, into map[string]string) func(string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
-		b, err := s.documents.ReadImport(ctx, p, path)
+		b, err := s.Documents.ReadImport(ctx, p, path)
 		if err == nil && into != nil {
 			into[path] = string(b)
 		}

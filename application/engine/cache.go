@@ -16,6 +16,7 @@ type entry struct {
 	state    *machine.State       // nil: the plan is not loaded, or the history does not fold under it
 	contract *deployment.Contract // nil: the plan is not loaded
 	fault    string               // why the history does not fold; empty: it does
+	pace     pace
 }
 
 // cache keeps the entries used last. It may lose any of them at any time: they are folded again.

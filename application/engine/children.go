@@ -53,9 +53,6 @@ func NewCouriers(e *Engine, outbox ports.OutboxStore, types routes, ids ports.ID
 	return &Couriers{engine: e, outbox: outbox, types: types, ids: ids, poll: poll, alone: map[string]time.Time{}}
 }
 
-// restPolls is how many polls pass between two readings when nothing was posted.
-const restPolls = 30
-
 // Run carries messages until ctx ends, and returns its cause.
 func (c *Couriers) Run(ctx context.Context) error {
 	for {
@@ -74,7 +71,7 @@ func (c *Couriers) Run(ctx context.Context) error {
 func (c *Couriers) carry(ctx context.Context) time.Duration {
 	for ahead := 0; ; {
 		limit := carried + c.forget()
-		pending, err := c.outbox.Pending(ctx, limit)
+		pending, err := c.outbox.Pending(ctx, c.engine.Shards(), limit)
 		if err != nil {
 			c.logger().Warn("the outbox cannot be read", "error", err)
 			return c.poll
@@ -100,7 +97,7 @@ func (c *Couriers) carry(ctx context.Context) time.Duration {
 		case some:
 			continue
 		case len(delivered) == 0 || len(pending) < limit:
-			return restPolls * c.poll
+			return c.engine.Rest(c.poll)
 		}
 	}
 }
@@ -140,7 +137,7 @@ func (c *Couriers) deliver(ctx context.Context, pending []history.Message) (deli
 		wait.Go(func() {
 			for _, m := range bySender[sender] {
 				err := c.one(ctx, m)
-				if domain.CodeOf(err) == domain.CodeUnavailable && err != nil {
+				if Later(err) {
 					mu.Lock()
 					away = true
 					mu.Unlock()
@@ -193,8 +190,11 @@ func (c *Couriers) one(ctx context.Context, m history.Message) error {
 // child's failure.
 func (c *Couriers) startChild(ctx context.Context, m history.Message, s run.ChildStart) error {
 	wanted, err := c.wanted(ctx, m, s)
-	if err != nil || !wanted {
+	if err != nil {
 		return err
+	}
+	if !wanted {
+		return c.unwanted(ctx, m, s)
 	}
 	contract, refusal := c.types.Routed(ctx, s.WorkflowType)
 	if refusal == nil {
@@ -203,7 +203,12 @@ func (c *Couriers) startChild(ctx context.Context, m history.Message, s run.Chil
 	if refusal == nil {
 		_, refusal = c.engine.Do(ctx, s.WorkflowID, c.child(m, s, contract))
 	}
-	if refusal == nil || domain.CodeOf(refusal) == domain.CodeUnavailable {
+	if refusal == nil && c.engine.Shared() {
+		if wanted, refusal = c.wanted(ctx, m, s); !wanted && refusal == nil {
+			return c.unwanted(ctx, m, s)
+		}
+	}
+	if refusal == nil || Later(refusal) {
 		return refusal
 	}
 	var e *domain.Error
@@ -230,6 +235,17 @@ func (c *Couriers) wanted(ctx context.Context, m history.Message, s run.ChildSta
 		return nil
 	})
 	return yes, err
+}
+
+// unwanted closes a child that was started for a parent that had closed: of two servers that carried the messages of one
+// parent, the other one may have found nothing to close before this one started it. A server that is alone carries them in
+// order.
+func (c *Couriers) unwanted(ctx context.Context, m history.Message, s run.ChildStart) error {
+	if !c.engine.Shared() {
+		return nil
+	}
+	_, err := c.engine.Do(ctx, s.WorkflowID, closed(m, run.ChildClose{WorkflowID: s.WorkflowID, Reason: "parent_closed"}))
+	return err
 }
 
 // child decides on the start of a child: one that runs already was started by an earlier carrying.

@@ -46,6 +46,10 @@ type Deps struct {
 	// HistoryLimit is how many events a run records before it goes on as a new generation at the next quiet point (10,000
 	// when zero).
 	HistoryLimit int
+	// Shared says that other servers work on the same store: what is kept here of a workflow may be overtaken there.
+	Shared bool
+	// Shards are those whose timers and messages this server looks after; nil: all. It must not wait.
+	Shards func() ports.Shards
 }
 
 // Engine handles facts. It is safe for concurrent use; calls are answered while Run runs.
@@ -77,6 +81,27 @@ func New(d Deps) *Engine {
 
 // Owner names this server instance in task rows.
 func (e *Engine) Owner() string { return e.deps.Owner }
+
+// Shared reports whether other servers work on the same store.
+func (e *Engine) Shared() bool { return e.deps.Shared }
+
+// Shards are those whose timers and messages this server looks after now; nil: all.
+func (e *Engine) Shards() ports.Shards {
+	if e.deps.Shards == nil {
+		return nil
+	}
+	return e.deps.Shards()
+}
+
+// Rest is how long what other servers may have written is left unread when nothing says that there is something, for a
+// reader that polls. Alone it rests for many polls, because its own commits wake it; shared for one.
+func (e *Engine) Rest(poll time.Duration) time.Duration {
+	const polls = 30
+	if e.deps.Shared {
+		return poll
+	}
+	return polls * poll
+}
 
 // Outbox is what committed events ask of the outside world.
 func (e *Engine) Outbox() *Outbox { return e.outbox }

@@ -17,10 +17,17 @@ import (
 const foldPage = 1000
 
 // load gives the folded state of a workflow, from memory or from its history. One that does not exist gives an entry
-// without a run.
+// without a run. What other servers may have overtaken is held against the store first.
 func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*entry, error) {
 	if ent := e.cache.take(id); ent != nil {
-		return ent, nil
+		if !e.deps.Shared {
+			return ent, nil
+		}
+		e.giveWay(ent)
+		head, err := e.deps.Events.Head(ctx, id)
+		if err != nil || head == ent.run.Head() {
+			return ent, err
+		}
 	}
 	if fresh {
 		return &entry{}, nil

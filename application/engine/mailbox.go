@@ -75,14 +75,14 @@ func (m *mailboxes) next() (*box, bool) {
 	return b, true
 }
 
-// first shows the item at the head of a box.
-func (m *mailboxes) first(b *box) (item, bool) {
+// first shows the item at the head of a box, and tells how many wait there.
+func (m *mailboxes) first(b *box) (head item, waiting int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(b.items) == 0 {
-		return item{}, false
+		return item{}, 0
 	}
-	return b.items[0], true
+	return b.items[0], len(b.items)
 }
 
 // drop removes the item at the head of a box.

@@ -60,6 +60,7 @@ type Outbox struct {
 	queued   int
 	missed   bool
 	earliest time.Time
+	noted    noted
 }
 
 func newOutbox() *Outbox {

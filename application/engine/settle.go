@@ -4,8 +4,13 @@ import (
 	"aion/domain"
 )
 
-// lostRaces is how often a change is decided again on the history that overtook it, before its caller is told.
-const lostRaces = 5
+// lostRaces is how often a change is decided again on a history that overtook it, before its caller is told. Whoever wins
+// has recorded something, so the others of a few servers that work on one workflow get their turn after a handful of
+// tries; the bound is for one that can never keep up.
+const lostRaces = 100
+
+// lostClaims is the same for a change whose claim is lost: the second time it was decided on what the store holds.
+const lostClaims = 2
 
 // settled ends a turn whose commit was stored or refused. It runs on the committer and waits for nothing.
 func (e *Engine) settled(t *turn, err error) {
@@ -44,14 +49,21 @@ func (e *Engine) revokeOver(t *turn) {
 	t.granted = kept
 }
 
-// again puts the items of a turn that lost its race back to the head of their box.
+// again puts the items of a turn that lost its race back to the head of their box. A lost race is run again as it was; what
+// fails for one of its items is found by serving them one by one.
 func (e *Engine) again(t *turn, err error) {
-	t.box.solo = true
+	most := lostRaces
+	if domain.TypeOf(err) != "SequenceConflict" {
+		t.box.solo = true
+	}
+	if domain.TypeOf(err) == "ClaimLost" {
+		most = lostClaims
+	}
 	kept := t.items[:0]
 	for _, it := range t.items {
 		it.tries++
 		it.fresh = false
-		if it.tries < lostRaces {
+		if it.tries < most || most == lostClaims && len(t.items) > 1 {
 			kept = append(kept, it)
 			continue
 		}
@@ -65,6 +77,7 @@ func (e *Engine) again(t *turn, err error) {
 // is thrown away.
 func (e *Engine) finish(t *turn, err error) {
 	if err == nil && t.entry.run != nil && !t.entry.run.Ended() && t.entry.fault == "" {
+		e.keepPace(t)
 		e.cache.put(t.box.id, t.entry)
 	}
 	for i, it := range t.items {
@@ -86,6 +99,12 @@ func (t *turn) receipt(i int) (Receipt, error) {
 		Events: t.commit.Events[span[0]:span[1]:span[1]], Row: t.entry.run.Row(), Result: t.entry.run.Result(),
 		Failure: t.entry.run.Failure(),
 	}, nil
+}
+
+// Later reports whether an error says that the same may succeed later: the store is away, or others were always faster.
+func Later(err error) bool {
+	code := domain.CodeOf(err)
+	return err != nil && (code == domain.CodeUnavailable || code == domain.CodeSequenceConflict && domain.TypeOf(err) != "ClaimLost")
 }
 
 // Conflicted reports whether an error says that another call with the same idempotency key was first.

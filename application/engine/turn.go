@@ -32,6 +32,8 @@ type turn struct {
 	bytes   int
 	granted []domain.AttemptKey
 	begins  int // index of the item whose change opens the workflow
+	left    int // items that may still be taken
+	began   time.Time
 }
 
 // spoilt says that the state of a turn cannot be trusted any more: it is folded again and its items are served one by
@@ -57,8 +59,8 @@ func (e *Engine) serve(ctx context.Context) {
 // serveBox serves the items at the head of a box. Looks are answered at once; changes are gathered into one commit, and
 // the box is served again when that is durable.
 func (e *Engine) serveBox(ctx context.Context, b *box) {
-	head, ok := e.boxes.first(b)
-	if !ok {
+	head, waiting := e.boxes.first(b)
+	if waiting == 0 {
 		e.boxes.served(b)
 		return
 	}
@@ -67,7 +69,7 @@ func (e *Engine) serveBox(ctx context.Context, b *box) {
 		e.failBox(b, err)
 		return
 	}
-	t := &turn{box: b, entry: ent}
+	t := &turn{box: b, entry: ent, left: waiting, began: e.deps.Clock.Now()}
 	if ent.run != nil {
 		t.row = ent.run.Row()
 	}
@@ -91,7 +93,8 @@ func (e *Engine) failBox(b *box, err error) {
 	e.boxes.served(b)
 }
 
-// fill takes items until the commit is large enough, the box is empty, or a look comes after a change.
+// fill takes items until the commit is large enough, the box is empty, or a look comes after a change. What came after a
+// shared store was read waits for the next reading: it may follow something that another server has acknowledged.
 func (e *Engine) fill(t *turn) error {
 	if t.entry.fault != "" && t.entry.run.Status() == history.Running {
 		if err := e.record(t, e.now(), history.WorkflowPaused{By: "engine", Reason: t.entry.fault}); err != nil {
@@ -99,11 +102,12 @@ func (e *Engine) fill(t *turn) error {
 		}
 	}
 	for len(t.commit.Events) < turnEvents && t.bytes < turnBytes {
-		it, ok := e.boxes.first(t.box)
-		if !ok || it.look != nil && len(t.commit.Events) > 0 {
+		it, waiting := e.boxes.first(t.box)
+		if waiting == 0 || it.look != nil && len(t.commit.Events) > 0 || e.deps.Shared && t.left == 0 {
 			return nil
 		}
 		e.boxes.drop(t.box)
+		t.left--
 		if it.ctx.Err() != nil {
 			it.done(Receipt{}, late(it.ctx))
 			continue

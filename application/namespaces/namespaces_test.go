@@ -1,8 +1,10 @@
 package namespaces_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -272,5 +274,39 @@ func TestBoundOfActivitiesIsTold(t *testing.T) {
 	want("removed", r.Service, 0)
 	if told != 5 {
 		t.Errorf("told %d times", told)
+	}
+}
+
+// engine 8: a bound that another server has set holds here within seconds, and one that it has taken back does not.
+func TestBoundsOfAnotherServerAreTakenOver(t *testing.T) {
+	t.Parallel()
+	r := open(t, false)
+	other := namespaces.New(namespaces.Deps{Store: r.store, Clock: r.clock, Default: "default"})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = r.Run(ctx) })
+	defer wait.Wait()
+	defer cancel()
+	pass := func() { // two rounds, so that the first reading is over
+		for range 2 {
+			<-r.clock.Asked()
+			r.clock.Advance(5 * time.Second)
+		}
+		<-r.clock.Asked()
+	}
+	if _, err := other.Create(t.Context(), ada, "acme", namespaces.Settings{MaxInFlight: new(3)}); err != nil {
+		t.Fatal(err)
+	}
+	pass()
+	if n := r.InFlight("acme"); n != 3 {
+		t.Errorf("%d", n)
+	}
+	if err := other.Delete(t.Context(), ada, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	r.clock.Advance(5 * time.Second)
+	pass()
+	if n := r.InFlight("acme"); n != 0 {
+		t.Errorf("%d", n)
 	}
 }

@@ -4,6 +4,7 @@ package namespaces
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -42,6 +43,28 @@ const trusted = 5 * time.Second
 // Prepare makes sure that the default namespace exists, and reads the bounds of all. It is called once, before the first
 // request.
 func (s *Service) Prepare(ctx context.Context) error {
+	if err := s.readBounds(ctx); err != nil {
+		return err
+	}
+	return s.create(ctx, s.Default, access.Caller{Subject: "server"})
+}
+
+// Run reads the bounds again every few seconds until ctx ends, where another server may change them; a store that is away
+// leaves them as they are. It returns the cause of ctx.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.Clock.After(trusted):
+			_ = s.readBounds(ctx) // asked again soon
+		}
+	}
+}
+
+// readBounds replaces the bounds by those that the store has.
+func (s *Service) readBounds(ctx context.Context) error {
+	own := map[domain.Namespace]int{}
 	for after := domain.Namespace(""); ; {
 		rows, err := s.Store.Namespaces(ctx, after, scanned)
 		if err != nil {
@@ -49,13 +72,22 @@ func (s *Service) Prepare(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			after = row.Name
-			s.bound(row.Name, row.MaxInFlight)
+			if row.MaxInFlight != nil {
+				own[row.Name] = *row.MaxInFlight
+			}
 		}
 		if len(rows) < scanned {
 			break
 		}
 	}
-	return s.create(ctx, s.Default, access.Caller{Subject: "server"})
+	s.mu.Lock()
+	changed := !maps.Equal(own, s.own)
+	s.own = own
+	s.mu.Unlock()
+	if changed && s.Bounded != nil {
+		s.Bounded()
+	}
+	return nil
 }
 
 // InFlight is how many activities of a namespace may run at the same time; 0 when it has no bound of its own. It never

@@ -190,7 +190,7 @@ func TestCancelCrossesFiveLevels(t *testing.T) {
 				t.Errorf("%s is %s", r.WorkflowType, r.Status)
 			}
 		}
-		if pending, err := w.backend.Pending(context.Background(), 10); err != nil || len(pending) != 0 {
+		if pending, err := w.backend.Pending(context.Background(), nil, 10); err != nil || len(pending) != 0 {
 			t.Errorf("%d messages are left, %v", len(pending), err)
 		}
 	})
@@ -251,7 +251,7 @@ func childLife(t *testing.T, fault fake.Fault) (struck bool) {
 		if n := count(events, "ChildCompleted"); n != 1 || events[len(events)-1].Type != "WorkflowCompleted" {
 			t.Errorf("fault %+v: %v", fault, types(events))
 		}
-		if pending, err := backend.Pending(context.Background(), 10); err != nil || len(pending) != 0 && !w.store.Dead() {
+		if pending, err := backend.Pending(context.Background(), nil, 10); err != nil || len(pending) != 0 && !w.store.Dead() {
 			t.Errorf("fault %+v: messages %v are left, %v", fault, pending, err)
 		}
 		verify(t, kid, w.history(domain.WorkflowID(domain.DeriveUUID(string(s.Run.RunID), "child:0"))))
@@ -280,7 +280,7 @@ func TestChildOfACancelledParentIsNotStarted(t *testing.T) {
 		if err != nil || len(page.Runs) != 1 {
 			t.Errorf("%d runs, %v", len(page.Runs), err)
 		}
-		if left, err := w.backend.Pending(context.Background(), 10); err != nil || len(left) != 0 {
+		if left, err := w.backend.Pending(context.Background(), nil, 10); err != nil || len(left) != 0 {
 			t.Errorf("messages %v are left, %v", left, err)
 		}
 	})

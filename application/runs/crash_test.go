@@ -199,7 +199,7 @@ func TestAcknowledgedStartsAndSignalsSurviveAKill(t *testing.T) {
 		}
 		wait.Wait()
 		w.store.Script(fake.Fault{Call: 1, When: fake.After})
-		_, _ = w.store.NextTimer(context.Background()) // the kill: every later call fails
+		_, _ = w.store.NextTimer(context.Background(), nil) // the kill: every later call fails
 		w.stop()
 
 		next := startWorld(t, backend, settings{}, instant, p)

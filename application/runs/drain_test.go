@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"aion/domain/history"
 	"aion/domain/transcript"
 	"aion/ports"
+	"aion/test/fake"
 
 	"pgregory.net/rapid"
 )
@@ -109,6 +111,97 @@ func TestDrainLeavesQueuedTasksQueued(t *testing.T) {
 			t.Errorf("%d tasks wait, %v", len(tasks), err)
 		}
 	})
+}
+
+// actions 3, 48: an attempt that a commit in flight grants while the server begins to drain starts no process and fails
+// nothing: it is parked, and goes on under its own number.
+func TestDrainParksWhatACommitInFlightGrants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		backend, p := newStore(), oneStep("one", nil)
+		var executed atomic.Int64
+		w := startWorld(t, backend, settings{}, func(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
+			executed.Add(1)
+			return instant(ctx, e, out)
+		}, p)
+		hold := make(chan struct{})
+		w.store.Script(fake.Fault{Op: "Append", Call: 1, Hold: hold})
+		began := make(chan runs.Started)
+		go func() { began <- w.start("one") }()
+		synctest.Wait()
+		drained := make(chan error)
+		go func() { drained <- w.dispatcher.Drain(context.Background(), time.Minute) }()
+		synctest.Wait()
+		close(hold)
+		s := <-began
+		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+		tasks, err := backend.Open(context.Background(), s.Run.WorkflowID)
+		if err != nil || len(tasks) != 1 || tasks[0].State != history.TaskParked || executed.Load() != 0 {
+			t.Errorf("tasks %+v, %v, %d executions", tasks, err, executed.Load())
+		}
+		if got := (action.Parked{}).String(); got != "parked:server-draining" {
+			t.Error(got)
+		}
+		w.stop()
+		next := startWorld(t, backend, settings{}, instant, p)
+		defer next.stop()
+		if d := next.await(s); d.Status != history.Completed {
+			t.Errorf("the parked attempt: %s", d.Status)
+		}
+		events := next.history(s.Run.WorkflowID)
+		if count(events, "ActivityFailed") != 0 || count(events, "ActivityStarted") != 2 {
+			t.Errorf("%d started, %d failed", count(events, "ActivityStarted"), count(events, "ActivityFailed"))
+		}
+	})
+}
+
+// actions 50, 5.3: a store that is away does not keep the server from its end. What cannot be recorded or flushed then is
+// told, and the attempt runs again under the next number.
+func TestDrainEndsWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	for what, verdict := range map[string]executor{
+		"a verdict": instant,
+		"an attempt that is parked": func(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
+			return untilStopped(ctx, e, out)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				backend, p := newStore(), oneStep("one", nil)
+				var w *world
+				w = startWorld(t, backend, settings{}, func(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
+					time.Sleep(time.Second)
+					w.store.Cut()
+					out.Write(transcript.Record{Kind: transcript.Message, Text: "line"})
+					return verdict(ctx, e, out)
+				}, p)
+				s := w.start("one")
+				time.Sleep(5 * time.Second)
+				began := time.Now()
+				err := w.dispatcher.Drain(context.Background(), 30*time.Second)
+				if took := time.Since(began); took > 45*time.Second {
+					t.Errorf("the drain took %s", took)
+				}
+				if err == nil || !strings.Contains(err.Error(), "1 transcript events of attempt") && what != "a verdict" {
+					t.Errorf("the drain tells %v", err)
+				}
+				w.store.Heal()
+				w.stop()
+				next := startWorld(t, backend, settings{}, instant, p)
+				defer next.stop()
+				if d := next.await(s); d.Status != history.Completed {
+					t.Errorf("%s", d.Status)
+				}
+				events := next.history(s.Run.WorkflowID)
+				if count(events, "ActivityFailed") != 1 || count(events, "ActivityStarted") != 2 || count(events, "ActivityCompleted") != 1 {
+					t.Errorf("%d started, %d failed", count(events, "ActivityStarted"), count(events, "ActivityFailed"))
+				}
+			})
+		})
+	}
 }
 
 // meter counts what runs at one instant.

@@ -15,6 +15,7 @@ import (
 	"aion/application/actions"
 	"aion/application/deployments"
 	"aion/application/engine"
+	"aion/application/replicas"
 	"aion/application/runs"
 	"aion/application/timers"
 	"aion/application/transcripts"
@@ -73,6 +74,7 @@ type world struct {
 	runs       *runs.Service
 	read       *transcripts.Service
 	catalogue  *deployments.Service
+	replicas   *replicas.Service // nil: the server has its store for itself
 	stop       func()
 }
 
@@ -83,6 +85,8 @@ type settings struct {
 	cache   int
 	history int
 	factors []float64
+	shared  bool
+	shards  func() ports.Shards // nil: those that fall to the server
 }
 
 var instances struct {
@@ -121,15 +125,25 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 	for _, p := range plans {
 		w.deploy(p)
 	}
+	owner := instance()
+	if set.shards == nil {
+		set.shards = func() ports.Shards { return w.replicas.Shards() }
+	}
+	if set.shared {
+		w.replicas = replicas.New(replicas.Deps{Store: w.store, Clock: clock, Logger: logger, Self: ports.Replica{ID: owner, StartedAt: clock.Now()}})
+		if err := w.replicas.Join(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.engine = engine.New(engine.Deps{
 		Events: w.store, Index: w.store, Plans: w.catalogue, Admission: w.gate, Watch: watch, Clock: clock,
-		Logger: logger, Owner: instance(), CacheRuns: set.cache, HistoryLimit: set.history,
+		Logger: logger, Owner: owner, CacheRuns: set.cache, HistoryLimit: set.history, Shared: set.shared, Shards: set.shards,
 	})
 	reader := engine.NewReader(w.engine, w.store)
 	publisher := transcripts.NewPublisher(w.store, watch, clock, logger, transcripts.Bounds{})
 	w.dispatcher = actions.New(actions.Deps{
 		Engine: w.engine, Gate: w.gate, Tasks: w.store, Events: w.store, Plans: w.catalogue, Executor: run,
-		Transcript: publisher, Clock: clock, IDs: chance, Logger: logger,
+		Transcript: publisher, Clock: clock, IDs: chance, Logger: logger, Peers: w.replicas,
 	})
 	wheel := timers.New(w.engine, w.store, clock, logger, 0)
 	w.runs = runs.New(runs.Deps{
@@ -139,7 +153,7 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 			return set.bodies.Serves(c.Plan.Action(queue, name))
 		},
 	})
-	w.read = transcripts.New(w.store, w.store, reader, watch, clock)
+	w.read = transcripts.New(transcripts.Deps{Store: w.store, Index: w.store, Attempts: reader, Watch: watch, Clock: clock})
 
 	ctx, cancel := context.WithCancel(context.Background())
 	outer, cancelOuter := context.WithCancel(context.Background())
@@ -152,6 +166,11 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 	inner.Go(func() { _ = wheel.Run(outer) })
 	couriers := engine.NewCouriers(w.engine, w.store, w.catalogue, ids, 0)
 	inner.Go(func() { _ = couriers.Run(outer) })
+	if set.shared {
+		inner.Go(func() { _ = w.replicas.Run(outer) })
+		inner.Go(func() { _ = w.dispatcher.KeepClaims(outer) })
+		inner.Go(func() { _ = w.dispatcher.TakeOver(outer) })
+	}
 	var once sync.Once
 	w.stop = func() {
 		once.Do(func() {

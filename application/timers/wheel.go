@@ -16,9 +16,6 @@ import (
 // batch is how many due timers are fired side by side.
 const batch = 1024
 
-// restPolls is how many polls pass between two looks at the store when nothing is due and nothing was set.
-const restPolls = 30
-
 // asideMost bounds the timers that are left alone because their run cannot take them now.
 const asideMost = 10_000
 
@@ -81,7 +78,7 @@ func (w *Wheel) fireDue(ctx context.Context) time.Time {
 		now := w.clock.Now()
 		w.forget(now)
 		limit := batch + len(w.aside)
-		due, err := w.timers.DueTimers(ctx, now, limit)
+		due, err := w.timers.DueTimers(ctx, w.engine.Shards(), now, limit)
 		if err != nil {
 			w.logger.Warn("due timers cannot be read", "error", err)
 			return now.Add(w.poll)
@@ -99,15 +96,16 @@ func (w *Wheel) fireDue(ctx context.Context) time.Time {
 // next is when the store has another timer. Those that are left aside are due all the time and hide it, so it is then
 // asked again after a poll; the outbox tells of every timer that is set meanwhile.
 func (w *Wheel) next(ctx context.Context, now time.Time) time.Time {
-	next, err := w.timers.NextTimer(ctx)
+	rest := w.engine.Rest(w.poll)
+	next, err := w.timers.NextTimer(ctx, w.engine.Shards())
 	switch {
 	case err != nil:
 		w.logger.Warn("the next timer cannot be read", "error", err)
 		return now.Add(w.poll)
-	case next.After(now) && next.Before(now.Add(restPolls*w.poll)):
+	case next.After(now) && next.Before(now.Add(rest)):
 		return next
 	case next.IsZero() || next.After(now):
-		return now.Add(restPolls * w.poll)
+		return now.Add(rest)
 	default:
 		return now.Add(w.poll)
 	}
@@ -131,7 +129,7 @@ func (w *Wheel) fire(ctx context.Context, due []history.Timer) (fired int, away 
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil && domain.CodeOf(err) == domain.CodeUnavailable {
+			if engine.Later(err) {
 				away = true
 				return
 			}

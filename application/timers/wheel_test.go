@@ -156,7 +156,7 @@ func TestFireIsDecidedByTheRecordingClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		defer b.stop()
-		due, err := b.store.DueTimers(context.Background(), fake.Epoch.Add(time.Hour), 10)
+		due, err := b.store.DueTimers(context.Background(), nil, fake.Epoch.Add(time.Hour), 10)
 		if err != nil || len(due) != 1 {
 			t.Fatalf("%d timers, %v", len(due), err)
 		}

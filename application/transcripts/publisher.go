@@ -87,6 +87,7 @@ func (p *Publisher) Open(ctx context.Context, key domain.AttemptKey, resumed boo
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	if resumed {
+		_ = s.goOn() // a store that is away is asked again with the first batch
 		s.Write(status(map[string]any{"status": "resumed_after_drain"}))
 	}
 	return s

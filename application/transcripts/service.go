@@ -22,35 +22,28 @@ type attempts interface {
 	Attempt(ctx context.Context, key domain.AttemptKey, row history.RunRow) (a run.Attempt, err error)
 }
 
-// Service reads stored streams. It is safe for concurrent use.
-type Service struct {
-	store    ports.TranscriptStore
-	index    ports.RunIndex
-	attempts attempts
-	watch    ports.Watch
-	clock    ports.Clock
-	live     *live    // nil: followers see stored records only
-	register register // nil: every namespace that has a possible name exists
-}
-
 // register tells which namespaces exist.
 type register interface {
 	// Enter refuses one that cannot be read (NamespaceNotFound).
 	Enter(ctx context.Context, ns domain.Namespace) error
 }
 
-// Consult lets reads ask a register whether the namespace exists, like every other read. It is called before the service is
-// used.
-func (s *Service) Consult(r register) { s.register = r }
-
-// Attach lets followers also see what the publisher's streams show without storing it. It is called before the service is
-// used.
-func (s *Service) Attach(p *Publisher) { s.live = p.live }
-
-// New gives a service; attempts is the engine's reader.
-func New(store ports.TranscriptStore, index ports.RunIndex, attempts attempts, watch ports.Watch, clock ports.Clock) *Service {
-	return &Service{store: store, index: index, attempts: attempts, watch: watch, clock: clock}
+// Deps is what the service needs.
+type Deps struct {
+	Store     ports.TranscriptStore
+	Index     ports.RunIndex
+	Attempts  attempts // the engine's reader
+	Watch     ports.Watch
+	Clock     ports.Clock
+	Publisher *Publisher // followers also see what its streams show without storing it; nil: stored records only
+	Register  register   // asked by reads, like by every other read; nil: every namespace that has a possible name exists
 }
+
+// Service reads stored streams. It is safe for concurrent use.
+type Service struct{ Deps }
+
+// New gives a service.
+func New(d Deps) *Service { return &Service{d} }
 
 // The pages of Read, and the poll of Follow against a lost wake-up.
 const (
@@ -73,14 +66,14 @@ func (s *Service) page(ctx context.Context, row history.RunRow, key domain.Attem
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	a, err := s.attempts.Attempt(ctx, key, row)
+	a, err := s.Attempts.Attempt(ctx, key, row)
 	if err != nil {
 		return Page{}, err
 	}
 	if !a.Dispatched {
 		return Page{}, neverDispatched(key)
 	}
-	records, head, err := s.store.Records(ctx, key, max(from, 0), min(limit, maxPage))
+	records, head, err := s.Store.Records(ctx, key, max(from, 0), min(limit, maxPage))
 	if err != nil {
 		return Page{}, err
 	}
@@ -94,8 +87,8 @@ func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest
 		return history.RunRow{}, none, err
 	}
 	ns, err := domain.ParseNamespace(req.Namespace)
-	if err == nil && s.register != nil {
-		err = s.register.Enter(ctx, ns)
+	if err == nil && s.Register != nil {
+		err = s.Register.Enter(ctx, ns)
 	}
 	if err != nil {
 		return history.RunRow{}, none, err
@@ -108,7 +101,7 @@ func (s *Service) locate(ctx context.Context, who access.Caller, req ReadRequest
 	if err != nil {
 		return history.RunRow{}, none, err
 	}
-	rows, err := s.index.RunsIn(ctx, ns, id)
+	rows, err := s.Index.RunsIn(ctx, ns, id)
 	if err != nil {
 		return history.RunRow{}, none, err
 	}
@@ -124,11 +117,11 @@ func (s *Service) Follow(ctx context.Context, who access.Caller, req ReadRequest
 	if err != nil {
 		return err
 	}
-	changes, stop := s.watch.Subscribe(key.WorkflowID)
+	changes, stop := s.Watch.Subscribe(key.WorkflowID)
 	defer stop()
 	var shown <-chan transcript.Record
-	if s.live != nil {
-		t, leave := s.live.follow(key)
+	if s.Publisher != nil {
+		t, leave := s.Publisher.live.follow(key)
 		defer leave()
 		shown = t.records
 	}
@@ -155,7 +148,7 @@ func (s *Service) Follow(ctx context.Context, who access.Caller, req ReadRequest
 			if err := drain(shown, each); err != nil {
 				return err
 			}
-		case <-s.clock.After(followPoll):
+		case <-s.Clock.After(followPoll):
 		}
 	}
 }

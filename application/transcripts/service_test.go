@@ -47,8 +47,9 @@ func newRoom(b transcripts.Bounds) *room {
 	r := &room{store: store, open: &atomic.Bool{}}
 	r.open.Store(true)
 	r.publisher = transcripts.NewPublisher(store, watch, realtime{}, slog.New(slog.DiscardHandler), b)
-	r.service = transcripts.New(store, index{store}, attempts{r.open}, watch, realtime{})
-	r.service.Attach(r.publisher)
+	r.service = transcripts.New(transcripts.Deps{
+		Store: store, Index: index{store}, Attempts: attempts{r.open}, Watch: watch, Clock: realtime{}, Publisher: r.publisher,
+	})
 	return r
 }
 
@@ -279,7 +280,7 @@ func TestForeignWorkflowIsMissing(t *testing.T) {
 	if errs := store.Append(t.Context(), []history.Commit{commit}); errs[0] != nil {
 		t.Fatal(errs)
 	}
-	service := transcripts.New(store, store, attempts{&atomic.Bool{}}, watch, realtime{})
+	service := transcripts.New(transcripts.Deps{Store: store, Index: store, Attempts: attempts{&atomic.Bool{}}, Watch: watch, Clock: realtime{}})
 	_, foreign := service.Read(t.Context(), access.Operator(""), request(0, 1))
 	gone := request(0, 1)
 	gone.WorkflowID = fake.UUID(77)

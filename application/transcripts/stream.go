@@ -141,9 +141,9 @@ func (s *Stream) push(r transcript.Record) {
 	}
 }
 
-// Close stores what is left, for at most the flush timeout, and ends the stream. What could not be stored is counted in
-// the log.
-func (s *Stream) Close() {
+// Close stores what is left, for at most the flush timeout, and ends the stream. It tells how many records could not be
+// stored, and so does the log.
+func (s *Stream) Close() (lost int) {
 	s.mu.Lock()
 	if s.dropped.lines > 0 {
 		s.push(gap(s.dropped, "store_stalled"))
@@ -166,12 +166,13 @@ func (s *Stream) Close() {
 	s.flusher.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if left := int64(len(s.queue)); left > 0 {
-		s.p.waiting.Add(-left)
-		s.p.lost.Add(left)
+	if left := len(s.queue); left > 0 {
+		s.p.waiting.Add(-int64(left))
+		s.p.lost.Add(int64(left))
 		s.p.logger.Warn("transcript lines were lost", "workflow_id", s.key.WorkflowID, "run_id", s.key.RunID, "activity_id", s.key.ActivityID,
-			"attempt", s.key.Attempt, "events", len(s.queue), "dropped", s.dropped.lines)
+			"attempt", s.key.Attempt, "events", left, "dropped", s.dropped.lines)
 	}
+	return len(s.queue)
 }
 
 // flush is the goroutine that stores.
@@ -259,12 +260,8 @@ func (s *Stream) store(batch []transcript.Record) bool {
 }
 
 func (s *Stream) append(batch []transcript.Record) error {
-	if s.resumed {
-		_, last, err := s.p.store.Tail(s.ctx, s.key)
-		if err != nil {
-			return err
-		}
-		s.seq, s.resumed = last, false
+	if err := s.goOn(); err != nil {
+		return err
 	}
 	for i := range batch {
 		if batch[i].WorkerSeq == 0 {
@@ -274,6 +271,24 @@ func (s *Stream) append(batch []transcript.Record) error {
 	}
 	_, err := s.p.store.AppendRecords(s.ctx, s.key, batch)
 	return err
+}
+
+// goOn finds out where a resumed stream goes on. What the attempt has stored before it was parked counts: it has one share
+// of the store, and is told once when that is used up.
+func (s *Stream) goOn() error {
+	if !s.resumed {
+		return nil
+	}
+	head, last, err := s.p.store.Tail(s.ctx, s.key)
+	if err != nil {
+		return err
+	}
+	s.seq, s.resumed = last, false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events += head
+	s.full = s.full || head >= s.p.bounds.MaxEvents
+	return nil
 }
 
 func (s *Stream) stored(n int) {

@@ -179,6 +179,32 @@ func TestAttemptOverItsShareSaysSoOnceAndCountsTheRest(t *testing.T) {
 	})
 }
 
+// actions 7.4 (6): what an attempt stored before a drain counts for its share.
+func TestResumedAttemptHasOneShare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(transcripts.Bounds{MaxEvents: 5})
+		for _, resumed := range []bool{false, true, true} {
+			s := b.publisher.Open(context.Background(), key, resumed)
+			for range 3 {
+				s.Write(line("1234"))
+			}
+			s.Close()
+		}
+		full := 0
+		records := b.stored(t)
+		for _, r := range records {
+			if strings.Contains(string(r.Detail), `"full"`) && strings.Contains(string(r.Detail), `"events"`) {
+				full++
+			}
+		}
+		// 3 lines, the status of the resumption, 1 line, full, a gap; then only the gap of what came behind it.
+		if full != 1 || len(records) != 8 {
+			t.Errorf("%d times full in %d records %+v", full, len(records), records)
+		}
+	})
+}
+
 func TestStoreThatStaysAwayEndsWithAWarning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ type Commit struct {
 	Acts        []Act        // in the order of the events that cause them
 	Started     *Idempotency // of a start with a key; nil: none
 	Audit       []domain.AuditRecord
-	// Claims are held by whoever made this commit: it says how these attempts ended. A task that is not held so any more
-	// fails the whole commit.
+	// Claims are held by whoever made this commit: it says how these attempts ended, or takes a parked one up again. A task
+	// that is not held so any more fails the whole commit.
 	Claims []Claim
 }
 
@@ -38,7 +38,8 @@ type Idempotency struct {
 }
 
 // Claim is the right to run an attempt and to say how it ended. The token is the fence: the seq of the start that the
-// claim was taken with, so that it rises with every claim of a task.
+// claim was taken with, so that it rises with every claim of a task. Token 0 is the claim of whoever finds the attempt
+// parked.
 type Claim struct {
 	Key   domain.AttemptKey
 	Token Seq

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,4 +192,36 @@ func dated(e history.Event) bool {
 		at = e.FireAt
 	}
 	return at.UTC().Year() >= 0 && at.UTC().Year() <= 9999
+}
+
+// engine 3: no event is committed that could not be read again, whichever of its payloads is no JSON.
+func TestAnEventWithAPayloadThatIsNoJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	payloads := 0
+	for _, empty := range kinds() {
+		whole := full(t, empty)
+		if err := history.Record(1, time.Time{}, "w", "r", whole).Refusal(); err != nil {
+			t.Errorf("%s: %v", empty.Type(), err)
+		}
+		members := reflect.TypeOf(empty)
+		for i := range members.NumField() {
+			if members.Field(i).Type != reflect.TypeFor[domain.Payload]() {
+				continue
+			}
+			payloads++
+			for _, text := range []string{`{"stdout_bytes":***}`, "", `1,"x":2`, `{"n":1`} {
+				v := reflect.New(members)
+				v.Elem().Set(reflect.ValueOf(whole))
+				v.Elem().Field(i).Set(reflect.ValueOf(domain.Payload(text)))
+				err := history.Record(1, time.Time{}, "w", "r", v.Elem().Interface().(history.Event)).Refusal()
+				name := "`" + members.Field(i).Tag.Get("json") + "` of an event " + empty.Type()
+				if domain.TypeOf(err) != "PayloadNotJSON" || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s with %q: %v", name, text, err)
+				}
+			}
+		}
+	}
+	if payloads < 10 {
+		t.Errorf("%d payloads were tried", payloads)
+	}
 }

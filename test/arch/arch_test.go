@@ -98,6 +98,7 @@ var table = map[string][]string{
 	"application/runs":        {"domain", "ports", "application/engine"},
 	"application/tasks":       {"domain", "ports"},
 	"application/audit":       {"domain", "ports"},
+	"application/replicas":    {"domain", "ports"},
 	"application/transcripts": {"domain", "ports"},
 	"application/authoring":   {"domain", "ports", "application/deployments"},
 	"application/deployments": {"domain", "ports"},
@@ -171,6 +172,7 @@ func TestLibrariesStayInTheirRooms(t *testing.T) {
 	rooms := map[string][]string{
 		"gorm.io":                         {"adapters/gormstore"},
 		"github.com/mattn":                {"adapters/gormstore"},
+		"github.com/jackc":                {"adapters/gormstore"},
 		"github.com/prometheus":           {"adapters/metrics"},
 		"github.com/gin-gonic":            {"adapters/web", "adapters/mcp", "bootstrap"},
 		"github.com/spf13/viper":          {"bootstrap"},
@@ -208,6 +210,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 // goroutines lists the product files that may contain a go statement or WaitGroup.Go, with who waits for them.
 var goroutines = map[string]string{
 	"adapters/cli/interrupt.go":         "attend, or the end of the process at a signal",
+	"adapters/gormstore/listen.go":      "listener.stop",
 	"adapters/mcp/bridge/bridge.go":     "Run of the bridge",
 	"adapters/mcp/bridge/conn.go":       "Run of the bridge",
 	"adapters/shell/start.go":           "Executor.Close",

@@ -43,7 +43,7 @@ func (b *bench) machine(ctx context.Context) error {
 	return nil
 }
 
-// plainStore is SQLite without aion: one connection, one table, one row per transaction.
+// plainStore is a database without aion: one connection, one table, one row per transaction.
 type plainStore struct {
 	db     *sql.DB
 	insert *sql.Stmt
@@ -54,12 +54,16 @@ func openPlain(ctx context.Context, path string) (*plainStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newPlain(ctx, db, `CREATE TABLE facts (id INTEGER PRIMARY KEY, data BLOB NOT NULL)`, `INSERT INTO facts (data) VALUES (?)`)
+}
+
+func newPlain(ctx context.Context, db *sql.DB, table, insert string) (*plainStore, error) {
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, `CREATE TABLE facts (id INTEGER PRIMARY KEY, data BLOB NOT NULL)`); err != nil {
+	if _, err := db.ExecContext(ctx, table); err != nil {
 		return nil, err
 	}
-	insert, err := db.PrepareContext(ctx, `INSERT INTO facts (data) VALUES (?)`)
-	return &plainStore{db: db, insert: insert}, err
+	prepared, err := db.PrepareContext(ctx, insert)
+	return &plainStore{db: db, insert: prepared}, err
 }
 
 func (p *plainStore) close() {

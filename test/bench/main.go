@@ -31,6 +31,7 @@ func measures() []measure {
 		{"parked", "runs that wait for a signal", (*bench).parked},
 		{"throughput", "activities per second, 3-step runs, in-process executor that does nothing", (*bench).throughput},
 		{"latency", "one 1-activity run, alone", (*bench).latency},
+		{"postgres", "throughput and latency on a Postgres of its own", (*bench).postgres},
 		{"scale", "one fork, one loop: what an item costs", (*bench).scale},
 		{"language", "check of documents", (*bench).language},
 		{"spawn", "one declared command against os/exec", (*bench).spawn},

@@ -16,14 +16,16 @@ const (
 )
 
 // throughput holds activities per second against single-row commits, round by round.
-func (b *bench) throughput(ctx context.Context) error {
-	plain, err := openPlain(ctx, b.place("plain.db"))
+func (b *bench) throughput(ctx context.Context) error { return b.throughputOn(ctx, b.sqlite()) }
+
+func (b *bench) throughputOn(ctx context.Context, db database) error {
+	plain, err := db.plain(ctx)
 	if err != nil {
 		return err
 	}
 	defer plain.close()
 	l := newLoad()
-	w, err := b.open(ctx, nothing{last: "third", ended: l.ended}, nil)
+	w, err := b.open(ctx, nothing{last: "third", ended: l.ended}, db.tune)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,12 @@ func (b *bench) throughput(ctx context.Context) error {
 	b.out.figure("single-row commits, interleaved", "%.0f/s %s", median(commits), spread(commits))
 	b.out.figure(fmt.Sprintf("activities, %d starters", starters), "%.0f/s %s", median(activities), spread(activities))
 	b.out.figure("processor time per activity, starters included", "%.0f us", median(costs))
-	b.out.atLeast("activities / single-row commits", median(ratios), 2, "x")
+	runs, events, bytes, err := db.size(ctx, w.app.Config)
+	if err != nil {
+		return err
+	}
+	b.out.figure("store, indexes included", "%.0f bytes per run, %.0f per event, of %.0f runs", bytes/runs, bytes/events, runs)
+	b.out.atLeast("activities / single-row commits", median(ratios), db.throughput, "x")
 	return nil
 }
 

@@ -33,18 +33,21 @@ type Outbox interface {
 // TaskStore runs the suite of ports.TaskStore.
 func TaskStore(t *testing.T, open func(testing.TB) Tasks) {
 	run(t, open, map[string]func(*testing.T, Tasks){
-		"an empty store has nothing due":                noTasks,
-		"a task comes back whole":                       taskReturns,
-		"tasks are due by time, oldest scheduled first": dueTasks,
-		"started tasks are held by their owner":         heldTasks,
-		"moving changes attempt, state, owner and time": movedTask,
-		"ending takes the task away":                    endedTask,
-		"closing a run takes its tasks, not others'":    closedRunTasks,
-		"a parked task is due under its own attempt":    parkedTasks,
-		"a refused commit adds no task":                 refusedTask,
-		"what waits is counted by task queue":           queueDepths,
-		"a claim is renewed by who holds it":            renewedClaims,
-		"a verdict with a stale claim is refused whole": staleClaims,
+		"an empty store has nothing due":                  noTasks,
+		"a task comes back whole":                         taskReturns,
+		"tasks are due by time, oldest scheduled first":   dueTasks,
+		"started tasks are held by their owner":           heldTasks,
+		"moving changes attempt, state, owner and time":   movedTask,
+		"ending takes the task away":                      endedTask,
+		"closing a run takes its tasks, not others'":      closedRunTasks,
+		"a parked task is due under its own attempt":      parkedTasks,
+		"a refused commit adds no task":                   refusedTask,
+		"what waits is counted by task queue":             queueDepths,
+		"a claim is renewed by who holds it":              renewedClaims,
+		"a verdict with a stale claim is refused whole":   staleClaims,
+		"claims that have ended are found in their order": lapsedClaims,
+		"lost claims are told without renewing any":       lostClaims,
+		"a parked task is taken up once":                  parkedClaims,
 	})
 }
 
@@ -304,6 +307,78 @@ func staleClaims(t *testing.T, s Tasks) {
 	wantCode(t, appendOne(t.Context(), s, ends(f, 0, history.Claim{Key: f.key(0, 1), Token: 9})), domain.CodeSequenceConflict, "ClaimLost")
 }
 
+// actions 5.4
+func lapsedClaims(t *testing.T, s Tasks) {
+	f, g := newFlow(1), newFlow(2)
+	first, second, third, queued := f.task(0, history.TaskStarted), g.task(0, history.TaskStarted), f.task(1, history.TaskStarted), f.task(2, history.TaskQueued)
+	first.ClaimUntil, second.ClaimUntil, third.ClaimUntil = start.Add(time.Second), start.Add(2*time.Second), start.Add(3*time.Second)
+	withTasks(t, s, f, third, queued, first)
+	withTasks(t, s, g, second)
+	for _, c := range []struct {
+		at    time.Time
+		limit int
+		want  []history.Task
+	}{
+		{start, 10, nil},
+		{first.ClaimUntil, 10, []history.Task{first}},
+		{never, 10, []history.Task{first, second, third}},
+		{never, 2, []history.Task{first, second}},
+		{never, 0, nil},
+	} {
+		got, err := s.Lapsed(t.Context(), c.at, c.limit)
+		same(t, fmt.Sprint("lapsed at ", c.at, ", limit ", c.limit), must(t, got, err), c.want)
+	}
+	lost, err := s.Renew(t.Context(), []history.Claim{{Key: first.Key, Token: first.Token}}, never)
+	same(t, "lost", must(t, lost, err), []history.Claim(nil))
+	if err := s.Park(t.Context(), []domain.AttemptKey{third.Key}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Lapsed(t.Context(), start.Add(time.Hour), 10)
+	same(t, "after a renewal and a drain", must(t, got, err), []history.Task{second})
+}
+
+// actions 5.4
+func lostClaims(t *testing.T, s Tasks) {
+	f := newFlow(1)
+	held, parked, queued := f.task(0, history.TaskStarted), f.task(1, history.TaskParked), f.task(2, history.TaskQueued)
+	held.ClaimUntil = past // as long as nobody else took it
+	withTasks(t, s, f, held, parked, queued)
+	stale := []history.Claim{
+		{Key: held.Key, Token: held.Token + 1}, {Key: f.key(0, 2), Token: held.Token}, {Key: f.key(9, 1), Token: held.Token}, {Key: queued.Key, Token: 1},
+	}
+	lost, err := s.Lost(t.Context(), append([]history.Claim{{Key: held.Key, Token: held.Token}}, stale...))
+	same(t, "lost", must(t, lost, err), stale)
+	same(t, "open", openTasks(t, s, f.id), []history.Task{held, parked, queued})
+	lost, err = s.Lost(t.Context(), nil)
+	same(t, "of none", must(t, lost, err), []history.Claim(nil))
+}
+
+// actions 5.3: two servers that find a parked attempt do not both go on with it.
+func parkedClaims(t *testing.T, s Tasks) {
+	f := newFlow(1)
+	parked, queued, started := f.task(0, history.TaskParked), f.task(1, history.TaskQueued), f.task(2, history.TaskStarted)
+	withTasks(t, s, f, parked, queued, started)
+	takes := func(key domain.AttemptKey, owner string) history.Commit {
+		c := f.acting(history.TaskMoved{Key: key, State: history.TaskStarted, Owner: owner, Token: 7, ClaimUntil: never, NotBefore: start})
+		c.Claims = []history.Claim{{Key: key}}
+		return c
+	}
+	for _, key := range []domain.AttemptKey{queued.Key, started.Key, f.key(0, 2), f.key(9, 1)} {
+		wantCode(t, appendOne(t.Context(), s, takes(key, "server-2")), domain.CodeSequenceConflict, "ClaimLost")
+	}
+	won := 0
+	for _, err := range together(8, func(n int) error { return appendOne(t.Context(), s, takes(parked.Key, fmt.Sprint("server-", n))) }) {
+		if err == nil {
+			won++
+		} else {
+			wantCode(t, err, domain.CodeSequenceConflict, "ClaimLost")
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d servers go on with one attempt", won)
+	}
+}
+
 // TimerStore runs the suite of ports.TimerStore.
 func TimerStore(t *testing.T, open func(testing.TB) Timers) {
 	run(t, open, map[string]func(*testing.T, Timers){
@@ -329,18 +404,18 @@ func withTimers(t *testing.T, s ports.EventStore, f *flow, timers ...history.Tim
 
 func timersDue(t *testing.T, s ports.TimerStore, now time.Time, limit int) []history.Timer {
 	t.Helper()
-	timers, err := s.DueTimers(t.Context(), now, limit)
+	timers, err := s.DueTimers(t.Context(), nil, now, limit)
 	return must(t, timers, err)
 }
 
 func dueTimers(t *testing.T, s Timers) {
-	next, err := s.NextTimer(t.Context())
+	next, err := s.NextTimer(t.Context(), nil)
 	same(t, "next of none", must(t, next, err), time.Time{})
 	f, g := newFlow(1), newFlow(2)
 	a, b, c := f.timer(0, start.Add(time.Second)), f.timer(1, start.Add(3*time.Second)), g.timer(0, start.Add(2*time.Second))
 	withTimers(t, s, f, b, a)
 	withTimers(t, s, g, c)
-	next, err = s.NextTimer(t.Context())
+	next, err = s.NextTimer(t.Context(), nil)
 	same(t, "next", must(t, next, err), a.FireAt)
 	same(t, "too early", timersDue(t, s, a.FireAt.Add(-time.Microsecond), 10), []history.Timer(nil))
 	same(t, "the first", timersDue(t, s, a.FireAt, 10), []history.Timer{a})
@@ -365,7 +440,7 @@ func timerSetAgain(t *testing.T, s Timers) {
 	withTimers(t, s, f, f.timer(0, start))
 	mustAppend(t, s, f.acting(history.TimerSet{Timer: f.timer(0, never)}))
 	same(t, "due", timersDue(t, s, start, 10), []history.Timer(nil))
-	next, err := s.NextTimer(t.Context())
+	next, err := s.NextTimer(t.Context(), nil)
 	same(t, "next", must(t, next, err), never)
 }
 
@@ -374,7 +449,7 @@ func ancientTimer(t *testing.T, s Timers) { // a clock that is 60 years off must
 	ancient := time.Date(1969, time.July, 20, 0, 0, 0, 0, time.UTC)
 	withTimers(t, s, f, f.timer(0, start), f.timer(1, ancient))
 	same(t, "due", timersDue(t, s, start, 1), []history.Timer{f.timer(1, ancient)})
-	next, err := s.NextTimer(t.Context())
+	next, err := s.NextTimer(t.Context(), nil)
 	same(t, "next", must(t, next, err), ancient)
 }
 
@@ -406,7 +481,7 @@ func post(t *testing.T, s ports.EventStore, f *flow, messages ...history.Message
 
 func pending(t *testing.T, s ports.OutboxStore, limit int) []history.Message {
 	t.Helper()
-	messages, err := s.Pending(t.Context(), limit)
+	messages, err := s.Pending(t.Context(), nil, limit)
 	return must(t, messages, err)
 }
 

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "github.com/mattn/go-sqlite3" // to hold the store's file
 )
 
 // document is a workflow of one step, called after its only action, that runs a shell command with the words dir and key.
@@ -185,6 +188,60 @@ func TestASecondSignalKillsAtOnce(t *testing.T) {
 	}
 	if n := processes(t, dir); n != 0 {
 		t.Errorf("%d processes are left", n)
+	}
+}
+
+// actions 51, 5.3: also while nothing can be written: another program holds the store's file. What cannot be parked or
+// recorded then is told by the exit code, and runs again.
+func TestAStoreThatIsAwayKeepsNoServerFromItsEnd(t *testing.T) {
+	t.Parallel()
+	for signals, want := range map[int]int{1: 1, 2: 130} {
+		t.Run(fmt.Sprintf("%d signals", signals), func(t *testing.T) {
+			t.Parallel()
+			home, dir := newHome(t), t.TempDir()
+			s := serve(t, home, "--drain.timeout", "1s", "--transcript.flush_timeout", "1s")
+			c := connect(t, s)
+			c.deploy("stubborn.awl", document("stubborn", stubborn, ""))
+			ids := c.startMany("stubborn", dir, "r", 2)
+			begun(t, dir, 2)
+			db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "aion.db")+"?_txlock=immediate")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			held, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = s.cmd.Process.Signal(syscall.SIGTERM)
+			eventually(t, "the drain begins", func() bool { return strings.Contains(s.log.String(), "draining") })
+			began := time.Now()
+			if signals == 2 {
+				_ = s.cmd.Process.Signal(syscall.SIGTERM)
+			}
+			select {
+			case <-s.done:
+			case <-time.After(60 * time.Second):
+				t.Fatalf("the server does not end:\n%s", s.log)
+			}
+			t.Logf("ended after %s", time.Since(began).Round(time.Millisecond))
+			if code := s.cmd.ProcessState.ExitCode(); code != want {
+				t.Errorf("exit %d, want %d:\n%s", code, want, s.log)
+			}
+			eventually(t, "all commands are gone", func() bool { return processes(t, dir) == 0 })
+			if err := held.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c = connect(t, serve(t, home))
+			for _, id := range ids {
+				if d := c.untilEnded(id); d["status"] != "Completed" {
+					t.Errorf("%v", d)
+				}
+			}
+		})
 	}
 }
 

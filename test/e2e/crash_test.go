@@ -78,21 +78,7 @@ func TestRandomKillsLoseNothing(t *testing.T) {
 			continue
 		}
 		events := c.history(id)
-		attempts := map[float64]int{}
-		for n, e := range events {
-			if e["seq"] != float64(n+1) {
-				t.Errorf("run %s: event %d has seq %v", id, n+1, e["seq"])
-			}
-			if e["type"] == "ActivityStarted" {
-				attempts[e["data"].(map[string]any)["activity_id"].(float64)]++
-			}
-		}
-		for step := range 3 {
-			ran := lines(t, filepath.Join(dir, fmt.Sprintf("%s.%d", key, step+1)))
-			if ran < 1 || ran > attempts[float64(step)] {
-				t.Errorf("run %s: step %d had %d effects in %d attempts", id, step+1, ran, attempts[float64(step)])
-			}
-		}
+		judgeMarked(t, dir, id, key, events)
 	}
 	t.Logf("%d acknowledged starts survived %d kills", len(started), kills)
 	if code := s.stop(); code != 0 {
@@ -101,6 +87,30 @@ func TestRandomKillsLoseNothing(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "aion.db")); err != nil {
 		t.Error(err)
 	}
+}
+
+// judgeMarked holds the history of a run against the effects of its three steps, and answers how many attempts were lost.
+func judgeMarked(t *testing.T, dir, id, key string, events []map[string]any) (lost int) {
+	t.Helper()
+	attempts := map[float64]int{}
+	for n, e := range events {
+		if e["seq"] != float64(n+1) {
+			t.Errorf("run %s: event %d has seq %v", id, n+1, e["seq"])
+		}
+		switch e["type"] {
+		case "ActivityStarted":
+			attempts[e["data"].(map[string]any)["activity_id"].(float64)]++
+		case "ActivityFailed":
+			lost++
+		}
+	}
+	for step := range 3 {
+		ran := lines(t, filepath.Join(dir, fmt.Sprintf("%s.%d", key, step+1)))
+		if ran < 1 || ran > attempts[float64(step)] {
+			t.Errorf("run %s: step %d had %d effects in %d attempts", id, step+1, ran, attempts[float64(step)])
+		}
+	}
+	return lost
 }
 
 // tryStart answers the id of an acknowledged start, else nothing.

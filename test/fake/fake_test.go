@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"aion/adapters/memory"
@@ -146,4 +147,31 @@ func TestHeldCallWaitsForReleaseOrTheCaller(t *testing.T) {
 	if _, err := s.Head(t.Context(), "x"); err != nil {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestCutStoreFailsEveryCallUntilItIsHealed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := fake.NewStore(memory.New(fake.NewClock(time.Time{})))
+		for _, wait := range []time.Duration{0, 5 * time.Second} {
+			s.Swallow(wait)
+			began := time.Now()
+			if _, err := s.NextDue(t.Context()); domain.CodeOf(err) != domain.CodeUnavailable || time.Since(began) != wait || s.Dead() {
+				t.Errorf("%v after %s, dead: %t", err, time.Since(began), s.Dead())
+			}
+		}
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.NextDue(hurried); domain.CodeOf(err) != domain.CodeUnavailable {
+			t.Error(err)
+		}
+		s.Cut()
+		if err := s.LeaveReplica(t.Context(), "a"); domain.CodeOf(err) != domain.CodeUnavailable {
+			t.Error(err)
+		}
+		s.Heal()
+		if _, err := s.Replicas(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

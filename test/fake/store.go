@@ -18,7 +18,6 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.RunIndex
 	ports.TaskStore
 	ports.QueueStore
-	ports.QueueStore
 	ports.TimerStore
 	ports.OutboxStore
 	ports.TranscriptStore
@@ -26,6 +25,7 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.NamespaceStore
 	ports.MCPTaskStore
 	ports.AuditLog
+	ports.ReplicaStore
 }
 
 // Moment is where in a call a fault strikes.
@@ -53,11 +53,13 @@ type Fault struct {
 type Store struct {
 	next Backend
 
-	mu     sync.Mutex
-	faults []Fault
-	calls  map[string]int
-	struck int
-	dead   bool
+	mu      sync.Mutex
+	faults  []Fault
+	calls   map[string]int
+	struck  int
+	dead    bool
+	cut     bool
+	swallow time.Duration
 }
 
 var _ Backend = (*Store)(nil)
@@ -84,6 +86,35 @@ func (s *Store) Struck() int {
 	return s.struck
 }
 
+// Cut takes the store away from whoever calls it through this one, until Heal: every call fails and nothing is kept.
+func (s *Store) Cut() { s.setCut(true, 0) }
+
+// Swallow is a Cut in which every call waits for an answer so long before it fails, as with a network that loses everything.
+func (s *Store) Swallow(wait time.Duration) { s.setCut(true, wait) }
+
+// Heal ends a Cut.
+func (s *Store) Heal() { s.setCut(false, 0) }
+
+func (s *Store) setCut(yes bool, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut, s.swallow = yes, wait
+}
+
+// swallowed waits for an answer that does not come.
+func (s *Store) swallowed(ctx context.Context) error {
+	s.mu.Lock()
+	wait := s.swallow
+	s.mu.Unlock()
+	if wait > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	return gone("")
+}
+
 // Dead reports whether the process behind the store counts as killed.
 func (s *Store) Dead() bool {
 	s.mu.Lock()
@@ -95,7 +126,7 @@ func (s *Store) Dead() bool {
 func (s *Store) enter(ctx context.Context, op string) (Fault, error) {
 	f, dead := s.meet(op)
 	if dead {
-		return f, gone("")
+		return f, s.swallowed(ctx)
 	}
 	if f.Hold != nil {
 		select {
@@ -113,7 +144,7 @@ func (s *Store) enter(ctx context.Context, op string) (Fault, error) {
 func (s *Store) meet(op string) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dead {
+	if s.dead || s.cut {
 		return Fault{}, true
 	}
 	s.calls[op]++
@@ -241,6 +272,11 @@ func (s *Store) Held(ctx context.Context, owners ...string) ([]history.Task, err
 	return call(ctx, s, "Held", func() ([]history.Task, error) { return s.next.Held(ctx, owners...) })
 }
 
+// Lapsed implements ports.TaskStore.
+func (s *Store) Lapsed(ctx context.Context, at time.Time, limit int) ([]history.Task, error) {
+	return call(ctx, s, "Lapsed", func() ([]history.Task, error) { return s.next.Lapsed(ctx, at, limit) })
+}
+
 // Open implements ports.TaskStore.
 func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task, error) {
 	return call(ctx, s, "Open", func() ([]history.Task, error) { return s.next.Open(ctx, id) })
@@ -256,6 +292,11 @@ func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Ti
 	return call(ctx, s, "Renew", func() ([]history.Claim, error) { return s.next.Renew(ctx, claims, until) })
 }
 
+// Lost implements ports.TaskStore.
+func (s *Store) Lost(ctx context.Context, claims []history.Claim) ([]history.Claim, error) {
+	return call(ctx, s, "Lost", func() ([]history.Claim, error) { return s.next.Lost(ctx, claims) })
+}
+
 // Depths implements ports.QueueStore.
 func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, error) {
 	return call(ctx, s, "Depths", func() ([]ports.QueueDepth, error) { return s.next.Depths(ctx, now) })
@@ -267,18 +308,18 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
 }
 
 // DueTimers implements ports.TimerStore.
-func (s *Store) DueTimers(ctx context.Context, now time.Time, limit int) ([]history.Timer, error) {
-	return call(ctx, s, "DueTimers", func() ([]history.Timer, error) { return s.next.DueTimers(ctx, now, limit) })
+func (s *Store) DueTimers(ctx context.Context, of ports.Shards, now time.Time, limit int) ([]history.Timer, error) {
+	return call(ctx, s, "DueTimers", func() ([]history.Timer, error) { return s.next.DueTimers(ctx, of, now, limit) })
 }
 
 // NextTimer implements ports.TimerStore.
-func (s *Store) NextTimer(ctx context.Context) (time.Time, error) {
-	return call(ctx, s, "NextTimer", func() (time.Time, error) { return s.next.NextTimer(ctx) })
+func (s *Store) NextTimer(ctx context.Context, of ports.Shards) (time.Time, error) {
+	return call(ctx, s, "NextTimer", func() (time.Time, error) { return s.next.NextTimer(ctx, of) })
 }
 
 // Pending implements ports.OutboxStore.
-func (s *Store) Pending(ctx context.Context, limit int) ([]history.Message, error) {
-	return call(ctx, s, "Pending", func() ([]history.Message, error) { return s.next.Pending(ctx, limit) })
+func (s *Store) Pending(ctx context.Context, of ports.Shards, limit int) ([]history.Message, error) {
+	return call(ctx, s, "Pending", func() ([]history.Message, error) { return s.next.Pending(ctx, of, limit) })
 }
 
 // Delivered implements ports.OutboxStore.

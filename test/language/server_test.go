@@ -92,7 +92,7 @@ func serve(t testing.TB, backend fake.Backend, o options, run ports.Executor, pl
 		Engine: s.engine, Reader: reader, Events: s.store, Index: s.store, Transcripts: s.store, Types: catalogue, Watch: watch, Clock: clock,
 		IDs: ids, Served: func(*deployment.Contract, string, string) bool { return true },
 	})
-	s.read = transcripts.New(s.store, s.store, reader, watch, clock)
+	s.read = transcripts.New(transcripts.Deps{Store: s.store, Index: s.store, Attempts: reader, Watch: watch, Clock: clock})
 	s.stop = begin(s, dispatcher, timers.New(s.engine, s.store, clock, logger, 0), engine.NewCouriers(s.engine, s.store, catalogue, ids, 0))
 	return s
 }

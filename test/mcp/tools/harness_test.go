@@ -197,9 +197,8 @@ func (w *world) serve(c mcp.Catalogue, set settings) *httptest.Server {
 	if err := trail.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	writer := authoring.New(w.documents(set), catalogue, clock, ids)
-	writer.SetAudit(trail.Record)
-	service := general.New(run, transcripts.New(store, store, reader, watch, clock), writer, set.maxResult)
+	writer := authoring.New(authoring.Deps{Documents: w.documents(set), Deployments: catalogue, Clock: clock, IDs: ids, Audit: trail.Record})
+	service := general.New(run, transcripts.New(transcripts.Deps{Store: store, Index: store, Attempts: reader, Watch: watch, Clock: clock}), writer, set.maxResult)
 	options := mcp.Options{Callers: set.callers, IDs: ids, Log: log, Tasks: waiting, Audit: trail.Refused, Meter: set.meter, CallTimeout: set.callTimeout}
 	if options.Callers == nil {
 		options.Callers = web.NewCallers(web.Door{Auth: auth.Off{}, Log: options.Log})

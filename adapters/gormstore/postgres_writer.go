@@ -1,0 +1,114 @@
+package gormstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// postgresWriter runs transactions on connections of the pool, as many at a time as there are. They read what is
+// committed and lock what they rest on.
+type postgresWriter struct {
+	*database
+	chain  *chain
+	closed *atomic.Bool
+}
+
+// errAgain undoes a transaction that met a change of somebody else's, and repeats it.
+var errAgain = errors.New("somebody else has changed what this change rests on")
+
+// maxTries bounds how often a transaction is repeated.
+const maxTries = 10
+
+// transaction implements writes.
+func (w *postgresWriter) transaction(ctx context.Context, write func(*tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	waiting, cancelWait := w.bound(ctx)
+	defer cancelWait()
+	running, cancel := w.bound(context.WithoutCancel(ctx))
+	defer cancel()
+	for try := 1; ; try++ {
+		err := w.once(waiting, running, write)
+		if err == nil {
+			return nil
+		}
+		if w.closed.Load() {
+			return closed()
+		}
+		if try < maxTries && again(err) && running.Err() == nil {
+			continue
+		}
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return context.Cause(ctx)
+		}
+		return w.refuse(running, err)
+	}
+}
+
+func (w *postgresWriter) once(waiting, ctx context.Context, write func(*tx) error) (err error) {
+	conn, err := w.pool.Acquire(waiting)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // one that is inside a transaction is closed
+	p := &pipeline{conn: conn.Conn(), dialect: w.dialect, batch: &pgx.Batch{}}
+	t := &tx{ctx: ctx, on: p, shared: p, chain: w.chain}
+	done := false
+	defer func() {
+		t.audited(done)
+		if !done && p.conn.PgConn().TxStatus() != 'I' && !p.conn.IsClosed() {
+			_, _ = p.conn.Exec(ctx, `ROLLBACK`)
+		}
+	}()
+	for _, text := range w.begin {
+		p.batch.Queue(text)
+	}
+	if err := write(t); err != nil {
+		return err
+	}
+	if err := t.writeAudit(); err != nil {
+		return err
+	}
+	err = p.commit(ctx, func() { w.tell(p, &t.told) })
+	done = err == nil
+	return err
+}
+
+// again tells whether a transaction that failed so may succeed when it is repeated: it met another one.
+func again(err error) bool {
+	if errors.Is(err, errAgain) {
+		return true
+	}
+	var e *pgconn.PgError
+	return errors.As(err, &e) && slices.Contains([]string{
+		"40001", // serialization failure
+		"40P01", // deadlock
+		"23505", // a key that somebody else has just added
+		"0A000", // a prepared statement of before a migration
+		"26000", // a prepared statement that the connection has lost
+	}, e.Code)
+}
+
+// refuse turns an error into a refusal. When the database did not answer, what is idle in the pool may be as dead as the
+// connection that waited, so it is closed.
+func (d *database) refuse(ctx context.Context, err error) error {
+	var answer *pgconn.PgError
+	if err != nil && !errors.As(err, &answer) && (pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded)) {
+		d.pool.Reset()
+	}
+	return refusePostgres(ctx, err)
+}
+
+// close implements writes.
+func (w *postgresWriter) close() error { return w.database.close() }
+
+// bound gives a call its time.
+func (d *database) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d.patience, away(nil))
+}

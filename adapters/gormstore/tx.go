@@ -1,0 +1,68 @@
+package gormstore
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"aion/domain"
+	"aion/domain/history"
+)
+
+// writes is the writing side of a database.
+type writes interface {
+	// transaction runs write inside a transaction, maybe more than once and maybe on another goroutine. An error of write, or
+	// of the database, leaves nothing of it. The caller's context bounds the wait; what has begun is carried through.
+	transaction(ctx context.Context, write func(*tx) error) error
+	close() error
+}
+
+// session is the connection below a transaction. Statements are written once for both databases (see dialect).
+type session interface {
+	// exec runs a statement and tells how many rows it changed.
+	exec(ctx context.Context, query string, args []driver.Value) (changed int64, err error)
+	// send runs a statement whose result nobody needs: in its turn, and at the latest before the transaction ends.
+	send(ctx context.Context, query string, args []driver.Value) error
+	// row reads the first row of a query into dest; found is false when there is none.
+	row(ctx context.Context, dest []driver.Value, query string, args []driver.Value) (found bool, err error)
+	// script runs statements that are needed once.
+	script(ctx context.Context, text string) error
+}
+
+// tx is one transaction.
+type tx struct {
+	ctx    context.Context //nolint:containedctx // lives for one call of transaction
+	on     session
+	shared *pipeline // set on Postgres, where other processes write too
+
+	chain   *chain
+	held    bool               // this transaction has the turn of the chain
+	records []auditEntry       // of this transaction, in their order; written last
+	told    changed            // what other processes are to know
+	events  []history.Recorded // of the commits of a wave
+	moved   []*history.Commit  // that only move the head
+}
+
+func (t *tx) exec(query string, args ...driver.Value) (changed int64, err error) {
+	return t.on.exec(t.ctx, query, args)
+}
+
+func (t *tx) send(query string, args ...driver.Value) error { return t.on.send(t.ctx, query, args) }
+
+func (t *tx) row(dest []driver.Value, query string, args ...driver.Value) (found bool, err error) {
+	return t.on.row(t.ctx, dest, query, args)
+}
+
+func (t *tx) script(text string) error { return t.on.script(t.ctx, text) }
+
+// locks is the number of rows that stand for what several servers do one at a time.
+const locks = 64
+
+const sqlLock = `SELECT id FROM locks WHERE id = ?` + forUpdate
+
+// oneAtATime keeps others who name the same thing out until the transaction ends.
+func (t *tx) oneAtATime(name string) error {
+	if t.shared == nil {
+		return nil
+	}
+	return t.send(sqlLock, int64(domain.WorkflowID(name).Shard()%locks))
+}
