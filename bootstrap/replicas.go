@@ -72,8 +72,10 @@ func (a *App) storeChecks() []web.Check {
 		return nil
 	}
 	checks := []web.Check{{Name: "store", Probe: func(ctx context.Context) error {
-		_, err := a.durable.NextTimer(ctx, nil)
-		return err
+		if _, err := a.durable.NextTimer(ctx, nil); err != nil || !a.engine.Refused() {
+			return err
+		}
+		return a.durable.TryWrite(ctx) // the last commit was refused: it may be over
 	}}}
 	if !a.others.shared {
 		return checks

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -239,7 +240,7 @@ func (a *App) Host() (*web.Host, error) {
 	}
 	a.live.hosts, a.live.origins = hosts, origins
 	health := web.NewHealth(a.checks()...)
-	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts}, health, a.ids, a.log)
+	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Details: a.details(e)}, health, a.ids, a.log)
 	if e.resource != nil {
 		e.resource.Mount(host.Router())
 	}
@@ -263,6 +264,20 @@ func (a *App) Host() (*web.Host, error) {
 	a.live.endpoint = endpoint
 	mcp.Mount(host.Router(), mcpPath, endpoint)
 	return host, nil
+}
+
+// details decides who is told more than the status by a probe: whoever has a credential where callers need one.
+func (a *App) details(e entrance) func(*http.Request) bool {
+	if a.Config.AuthMode == modeOff {
+		return nil
+	}
+	return func(r *http.Request) bool {
+		if r.Header.Get("Authorization") == "" {
+			return false
+		}
+		_, err := e.callers.Caller(r)
+		return err == nil
+	}
 }
 
 // checks are the conditions of readiness.

@@ -56,7 +56,7 @@ func (s *Store) Append(ctx context.Context, commits []history.Commit) []error {
 	case failed == nil:
 		s.expireKeys(ctx, commits, now)
 		return errs
-	case domain.CodeOf(failed) == domain.CodeBackend && len(commits) > 1 && !stopped(ctx, failed):
+	case (domain.CodeOf(failed) == domain.CodeBackend || rowHeld(failed)) && len(commits) > 1 && !stopped(ctx, failed):
 		for i := range commits {
 			errs[i] = s.Append(ctx, commits[i:i+1])[0]
 		}

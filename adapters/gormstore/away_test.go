@@ -241,6 +241,29 @@ func TestALockThatIsHeldTooLongIsAnsweredFor(t *testing.T) {
 	noErrors(t, s.Append(t.Context(), oneOf(late)))
 }
 
+// engine 6: a commit that waits for a row in vain fails alone, and those of its group are written.
+func TestARowThatIsHeldHoldsUpItsOwnCommitOnly(t *testing.T) {
+	t.Parallel()
+	dsn := postgres.Database(t)
+	s := mustOpenPostgres(t, postgresOptions(t, dsn))
+	all := chains(3)
+	for _, c := range all {
+		noErrors(t, s.Append(t.Context(), oneCommit(c)))
+	}
+	other := connect(t, dsn)
+	hold, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := all[1].next()
+	if _, err := hold.Exec(t.Context(), `SELECT 1 FROM workflows WHERE id = $1 FOR UPDATE`, string(held.WorkflowID)); err != nil {
+		t.Fatal(err)
+	}
+	errs := s.Append(t.Context(), []history.Commit{all[0].next(), held, all[2].next()})
+	wantRefusal(t, errs[1], domain.CodeUnavailable, "StoreUnavailable", "somebody holds a row")
+	noErrors(t, []error{errs[0], errs[2], hold.Rollback(t.Context()), s.Append(t.Context(), oneOf(held))[0]})
+}
+
 // A client that has vanished in mid-transaction holds its rows for seconds at most, whoever kept the connection.
 func TestTransactionsAreDurableAndEndByThemselves(t *testing.T) { // engine 6
 	t.Parallel()
@@ -259,7 +282,7 @@ func TestTransactionsAreDurableAndEndByThemselves(t *testing.T) { // engine 6
 					durable = "off"
 				}
 				for setting, want := range map[string]string{
-					"synchronous_commit": durable, "idle_in_transaction_session_timeout": "5s", "statement_timeout": "4500ms",
+					"synchronous_commit": durable, "idle_in_transaction_session_timeout": "4s", "lock_timeout": "1s", "statement_timeout": "4500ms",
 					"transaction_isolation": "read committed",
 				} {
 					got, err := s.PostgresSetting(t.Context(), setting)

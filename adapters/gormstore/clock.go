@@ -42,17 +42,18 @@ func (c *databaseClock) measured() time.Duration {
 	return c.offset
 }
 
-// add takes a measurement: the database's time, read between two local times. Of the latest ones, the one with the shortest
-// journey counts, because it is off by half of it at most.
+// add takes a measurement: the database's time, read between two local times, off by half of that journey at most. Of the
+// latest ones, the one with the shortest journey counts; one that contradicts the newest was taken before a clock was set.
 func (c *databaseClock) add(before, after, remote time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	journey := after.Sub(before)
-	c.samples[c.n%len(c.samples)] = sample{remote.Sub(before.Add(journey / 2)), journey}
+	newest := sample{remote.Sub(before.Add(journey / 2)), journey}
+	c.samples[c.n%len(c.samples)] = newest
 	c.n++
-	best := c.samples[0]
+	best := newest
 	for _, s := range c.samples[:min(c.n, len(c.samples))] {
-		if s.journey < best.journey {
+		if s.journey < best.journey && (s.offset-newest.offset).Abs() <= (s.journey+newest.journey)/2+offsetStep {
 			best = s
 		}
 	}

@@ -31,6 +31,9 @@ func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query stri
 			return s.readError(ctx, err)
 		}
 	}
+	if rows.Err() == nil && s.postgres != nil {
+		s.postgres.patience.answer()
+	}
 	return s.readError(ctx, rows.Err())
 }
 

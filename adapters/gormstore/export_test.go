@@ -120,3 +120,13 @@ func (s *Store) PostgresSetting(ctx context.Context, name string) (any, error) {
 
 // RefusePostgres turns an error of Postgres into a refusal.
 var RefusePostgres = refusePostgres
+
+// OffsetAfter is what a clock takes from looks at the database's: each an offset, and how long the look took.
+func OffsetAfter(looks [][2]time.Duration) time.Duration {
+	var c databaseClock
+	for _, l := range looks {
+		before := time.Unix(1_000_000, 0)
+		c.add(before, before.Add(l[1]), before.Add(l[1]/2+l[0]))
+	}
+	return c.measured()
+}

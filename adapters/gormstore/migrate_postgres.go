@@ -62,8 +62,11 @@ func upToDate(ctx context.Context, conn *pgx.Conn, known int64, o PostgresOption
 
 // fitting refuses a schema that this binary does not know.
 func fitting(conn *pgx.Conn, present, known int64) error {
-	if present > known {
+	switch {
+	case present > known:
 		return newer(place(conn.Config()), present, known)
+	case present < 0:
+		return misplaced("%s has schema %d, which no aion has written; name another database for the store", place(conn.Config()), present)
 	}
 	return nil
 }
@@ -71,7 +74,7 @@ func fitting(conn *pgx.Conn, present, known int64) error {
 func applyPostgres(ctx context.Context, conn *pgx.Conn, steps []migration, o PostgresOptions) error {
 	how := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
 	return pgx.BeginTxFunc(ctx, conn, how, func(tx pgx.Tx) error {
-		if _, err := conn.PgConn().Exec(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL synchronous_commit = on`).ReadAll(); err != nil {
+		if _, err := conn.PgConn().Exec(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL synchronous_commit = on`).ReadAll(); err != nil {
 			return err
 		}
 		if err := lockMigrations(ctx, tx); err != nil {

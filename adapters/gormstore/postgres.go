@@ -40,14 +40,17 @@ type PostgresOptions struct {
 const storePatience = 4500 * time.Millisecond
 
 // idleInTransaction is how long a client that has vanished may hold rows.
-const idleInTransaction = 5 * time.Second
+const idleInTransaction = 4 * time.Second
+
+// rowPatience is how long a transaction waits for a row that somebody else holds. Nobody of ours holds one so long.
+const rowPatience = time.Second
 
 // database is what a Store on Postgres has besides. Claims need no SKIP LOCKED and no advisory locks: a task is claimed by a
 // commit, and of two that claim it one finds it claimed.
 type database struct {
 	pool     *pgxpool.Pool
 	dialect  *dialect
-	patience time.Duration
+	patience patience
 	begin    []string // how a transaction begins
 	instance string
 	clock    *databaseClock
@@ -72,7 +75,7 @@ func OpenPostgres(ctx context.Context, o PostgresOptions) (*Store, error) {
 		return nil, unreachable(config.ConnConfig, err)
 	}
 	clock := &databaseClock{Clock: o.Clock, fixed: o.ownTime}
-	d := &database{pool: pool, dialect: &dialect{}, patience: o.patience, begin: beginning(o), instance: o.Instance, clock: clock}
+	d := &database{pool: pool, dialect: &dialect{}, patience: patience{most: o.patience}, begin: beginning(o), instance: o.Instance, clock: clock}
 	s := &Store{clock: clock, postgres: d}
 	s.write = &postgresWriter{database: d, chain: newChain(clock, o.Audited), closed: &s.closed}
 	if s.read, s.pool, err = d.openReads(clock); err == nil {
@@ -109,8 +112,9 @@ func configure(o *PostgresOptions) (*pgxpool.Config, error) {
 	config.HealthCheckPeriod = 10 * time.Second
 	config.PingTimeout = o.patience / 3
 	c := config.ConnConfig
-	if c.ConnectTimeout <= 0 || c.ConnectTimeout > o.patience {
-		c.ConnectTimeout = o.patience
+	// The hosts of a DSN are tried one after the other.
+	if each := o.patience / time.Duration(1+len(c.Fallbacks)); c.ConnectTimeout <= 0 || c.ConnectTimeout > each {
+		c.ConnectTimeout = each
 	}
 	if o.SimpleProtocol {
 		c.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
@@ -142,6 +146,7 @@ func sessionSettings(o PostgresOptions) []setting {
 		{"synchronous_commit", durable},
 		{"idle_in_transaction_session_timeout", milliseconds(idleInTransaction)},
 		{"statement_timeout", milliseconds(o.patience)},
+		{"lock_timeout", milliseconds(rowPatience)},
 	}
 }
 
@@ -149,7 +154,7 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 
 // beginning is how each transaction begins. Behind a pooler nothing can be set for a connection, so it is set there.
 func beginning(o PostgresOptions) []string {
-	texts := []string{`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`}
+	texts := []string{`BEGIN ISOLATION LEVEL READ COMMITTED`}
 	if o.SimpleProtocol {
 		for _, s := range sessionSettings(o) {
 			texts = append(texts, `SET LOCAL `+s.name+` = '`+s.value+`'`)

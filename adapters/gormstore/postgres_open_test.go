@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,8 @@ func TestPostgresIsRefusedInOneSentence(t *testing.T) { // server 5.2
 	newer := withSchema(t, dsn, 3)
 	noErrors(t, []error{mustOpenPostgres(t, postgresOptions(t, newer)).Close()})
 	execute(t, newer, `INSERT INTO schema_migrations VALUES (31, 'later', 0)`)
+	older := withSchema(t, dsn, 5)
+	execute(t, older, `CREATE TABLE schema_migrations (version BIGINT, name TEXT, applied_at BIGINT); INSERT INTO schema_migrations VALUES (-5, 'never', 0)`)
 	nowhere := withSchema(t, dsn, 4)
 	execute(t, dsn, `DROP SCHEMA case_4`)
 
@@ -54,17 +57,18 @@ func TestPostgresIsRefusedInOneSentence(t *testing.T) { // server 5.2
 		typ   string
 		words string
 	}{
-		"no DSN":            {"postgres://postgres:" + secret + "@[::1:99999/x", domain.CodeInvalidInput, "StoreMisplaced", "postgres://USER:PASSWORD@HOST:5432/DATABASE"},
-		"no DSN in words":   {"host=127.0.0.1 password=" + secret + " port=none", domain.CodeInvalidInput, "StoreMisplaced", "postgres://USER:PASSWORD@HOST:5432/DATABASE"},
-		"nobody there":      {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), domain.CodeUnavailable, "StoreUnavailable", "at 127.0.0.1:1 cannot be reached"},
-		"an unknown user":   {changedDSN(t, dsn, func(u *url.URL) { u.User = url.UserPassword("stranger", secret) }), domain.CodeInvalidInput, "StoreMisplaced", "does not let user stranger in"},
-		"no such database":  {with(func(u *url.URL) { u.Path = "/nowhere" }), domain.CodeInvalidInput, "StoreMisplaced", "createdb --owner postgres nowhere"},
-		"no rights":         {changedDSN(t, dsn, func(u *url.URL) { u.User = url.UserPassword(role, secret) }), domain.CodeInvalidInput, "StoreMisplaced", "GRANT CREATE, USAGE ON SCHEMA public TO " + role},
-		"no such schema":    {nowhere, domain.CodeInvalidInput, "StoreMisplaced", "may not create tables"},
-		"other tables":      {foreign, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
-		"other migrations":  {alike, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
-		"a newer schema":    {newer, domain.CodeInvalidState, "SchemaNewer", "has schema 31; this binary knows up to 1"},
-		"an unknown option": {with(func(u *url.URL) { u.RawQuery = "sslmode=disable&no_such_setting=1" }), domain.CodeInvalidInput, "StoreMisplaced", "set store.postgres.simple_protocol"},
+		"a schema of nobody": {older, domain.CodeInvalidInput, "StoreMisplaced", "has schema -5, which no aion has written"},
+		"no DSN":             {"postgres://postgres:" + secret + "@[::1:99999/x", domain.CodeInvalidInput, "StoreMisplaced", "postgres://USER:PASSWORD@HOST:5432/DATABASE"},
+		"no DSN in words":    {"host=127.0.0.1 password=" + secret + " port=none", domain.CodeInvalidInput, "StoreMisplaced", "postgres://USER:PASSWORD@HOST:5432/DATABASE"},
+		"nobody there":       {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), domain.CodeUnavailable, "StoreUnavailable", "at 127.0.0.1:1 cannot be reached"},
+		"an unknown user":    {changedDSN(t, dsn, func(u *url.URL) { u.User = url.UserPassword("stranger", secret) }), domain.CodeInvalidInput, "StoreMisplaced", "does not let user stranger in"},
+		"no such database":   {with(func(u *url.URL) { u.Path = "/nowhere" }), domain.CodeInvalidInput, "StoreMisplaced", "createdb --owner postgres nowhere"},
+		"no rights":          {changedDSN(t, dsn, func(u *url.URL) { u.User = url.UserPassword(role, secret) }), domain.CodeInvalidInput, "StoreMisplaced", "GRANT CREATE, USAGE ON SCHEMA public TO " + role},
+		"no such schema":     {nowhere, domain.CodeInvalidInput, "StoreMisplaced", "may not create tables"},
+		"other tables":       {foreign, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
+		"other migrations":   {alike, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
+		"a newer schema":     {newer, domain.CodeInvalidState, "SchemaNewer", "has schema 31; this binary knows up to 1"},
+		"an unknown option":  {with(func(u *url.URL) { u.RawQuery = "sslmode=disable&no_such_setting=1" }), domain.CodeInvalidInput, "StoreMisplaced", "set store.postgres.simple_protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,6 +127,22 @@ func TestAClosedPostgresStoreRefuses(t *testing.T) {
 }
 
 // The clock of the store is the local one, set by the database's: here the local one stands still, months away.
+// engine 8: of several looks at the database's clock the best one counts, but none from before one of the clocks was set.
+func TestTheClockFollowsAClockThatIsSet(t *testing.T) {
+	t.Parallel()
+	look := func(offset, journey time.Duration) [2]time.Duration { return [2]time.Duration{offset, journey} }
+	steady := [][2]time.Duration{look(100*time.Millisecond, 40*time.Millisecond), look(85*time.Millisecond, 2*time.Millisecond), look(110*time.Millisecond, 60*time.Millisecond)}
+	if got := gormstore.OffsetAfter(steady); got != 85*time.Millisecond {
+		t.Errorf("of steady clocks: %s", got)
+	}
+	for _, step := range []time.Duration{time.Minute, -90 * time.Second, 24 * time.Hour, 40 * time.Millisecond} {
+		set := append(slices.Clone(steady), look(85*time.Millisecond+step, 30*time.Millisecond))
+		if got := gormstore.OffsetAfter(set); got != 85*time.Millisecond+step {
+			t.Errorf("after a step of %s: %s", step, got)
+		}
+	}
+}
+
 func TestTheClockIsSetByTheDatabase(t *testing.T) { // engine 8
 	t.Parallel()
 	dsn := postgres.Database(t)

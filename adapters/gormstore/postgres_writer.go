@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,6 +37,7 @@ func (w *postgresWriter) transaction(ctx context.Context, write func(*tx) error)
 	for try := 1; ; try++ {
 		err := w.once(waiting, running, write)
 		if err == nil {
+			w.patience.answer()
 			return nil
 		}
 		if w.closed.Load() {
@@ -110,5 +112,49 @@ func (w *postgresWriter) close() error { return w.database.close() }
 
 // bound gives a call its time.
 func (d *database) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d.patience, away(nil))
+	most, whole := d.patience.now()
+	if !whole {
+		return context.WithTimeoutCause(ctx, most, away(nil))
+	}
+	// Only who has waited the whole time in vain tells the others.
+	bounded, cancel := context.WithTimeoutCause(ctx, most, away(nil))
+	began := time.Now().UnixNano()
+	stop := context.AfterFunc(bounded, func() {
+		if errors.Is(bounded.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+			d.patience.exhausted(began)
+		}
+	})
+	return bounded, func() { stop(); cancel() }
+}
+
+// patience is how long a call waits for the database. A request makes several calls, one after the other: once one of them
+// has waited in vain, those that follow soon wait for a moment only, so that the whole request is answered in time.
+type patience struct {
+	most     time.Duration
+	short    atomic.Int64 // until then, as all times here in nanoseconds since 1970
+	answered atomic.Int64 // when the database last did
+}
+
+const (
+	shortPatience = 300 * time.Millisecond
+	shortFor      = 3 * time.Second
+)
+
+func (p *patience) now() (most time.Duration, whole bool) {
+	if until := p.short.Load(); until != 0 && time.Now().UnixNano() < until {
+		return min(shortPatience, p.most), false
+	}
+	return p.most, true
+}
+
+// exhausted notes a call that has waited the whole time in vain, since when nobody got an answer: then it is not the call.
+func (p *patience) exhausted(since int64) {
+	if p.answered.Load() < since {
+		p.short.Store(time.Now().Add(shortFor).UnixNano())
+	}
+}
+
+func (p *patience) answer() {
+	p.answered.Store(time.Now().UnixNano())
+	p.short.Store(0)
 }

@@ -43,16 +43,30 @@ func refusePostgres(ctx context.Context, err error) error {
 		return domain.Unavailable(typ, "the database cannot write to its disk; repeat the call later", err)
 	case "25006":
 		return domain.Unavailable(typ, "the database takes no writes; name the primary in store.dsn, or wait until it is one", err)
+	case "55P03":
+		return domain.Unavailable("StoreUnavailable", "somebody holds a row of the database that the call needs; repeat the call later", err)
+	case "53300":
+		return domain.Unavailable("StoreUnavailable", "the database has no connection left; raise its max_connections, or lower store.postgres.max_connections; then repeat the call", err)
 	case "42501":
 		return fault("the database does not permit the call; make the user of store.dsn the owner of aion's tables", err)
 	}
 	switch e.Code[:min(2, len(e.Code))] {
-	case "08", "28", "53", "55", "57", "3D", "40":
+	case "28":
+		return domain.Unavailable("StoreUnavailable", "the database does not let this server in any more; correct the password in store.dsn, restart the server, then repeat the call", err)
+	case "3D":
+		return domain.Unavailable("StoreUnavailable", "the database of store.dsn is not there any more; bring it back, or correct store.dsn and restart the server; then repeat the call", err)
+	case "08", "53", "55", "57", "40":
 		return domain.Unavailable("StoreUnavailable", "the database is busy or restarts; repeat the call later", err)
 	case "25": // the server has ended a transaction that stood still
 		return away(err)
 	}
 	return fault("the database cannot carry out the call; its log tells why", err)
+}
+
+// rowHeld tells whether a transaction waited in vain for a row that somebody else holds.
+func rowHeld(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "55P03"
 }
 
 // broken tells whether a connection failed, or could not be made.

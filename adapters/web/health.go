@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -94,12 +95,12 @@ func (h *Health) allHold() bool {
 	return true
 }
 
-func (h *Health) mount(router gin.IRouter) {
+func (h *Health) mount(router gin.IRouter, details func(*http.Request) bool) {
 	probes := map[string]func() (bool, []healthCheck){
 		"/health/live": h.live, "/health/startup": h.startup, "/health/ready": h.ready,
 	}
 	for path, probe := range probes {
-		serve := func(c *gin.Context) { writeHealth(c.Writer, probe) }
+		serve := func(c *gin.Context) { writeHealth(c.Writer, probe, details == nil || details(c.Request)) }
 		router.GET(path, serve)
 		router.HEAD(path, serve)
 	}
@@ -130,12 +131,21 @@ func (h *Health) ready() (bool, []healthCheck) {
 	for i, check := range h.checks {
 		shown[i] = healthCheck{Name: check.Name, Status: "pass"}
 		if err := h.results[i]; err != nil {
-			shown[i].Status, shown[i].Detail = "fail", domain.Quote(err.Error(), 200)
+			shown[i].Status, shown[i].Detail = "fail", domain.Quote(reason(err), 200)
 		} else if check.Note != nil {
 			shown[i].Detail = domain.Quote(check.Note(), 200)
 		}
 	}
 	return h.allHold(), shown
+}
+
+// reason is what a refusal says; its cause is for the log.
+func reason(err error) string {
+	var refused *domain.Error
+	if errors.As(err, &refused) {
+		return refused.Message
+	}
+	return err.Error()
 }
 
 type healthCheck struct {
@@ -146,16 +156,19 @@ type healthCheck struct {
 
 type healthAnswer struct {
 	Status string        `json:"status"`
-	Checks []healthCheck `json:"checks"`
+	Checks []healthCheck `json:"checks,omitzero"`
 }
 
-func writeHealth(w http.ResponseWriter, probe func() (bool, []healthCheck)) {
+func writeHealth(w http.ResponseWriter, probe func() (bool, []healthCheck), details bool) {
 	ok, checks := probe()
 	answer, status := healthAnswer{Status: "pass", Checks: checks}, http.StatusOK
 	if !ok {
 		answer.Status, status = "fail", http.StatusServiceUnavailable
 	}
-	if answer.Checks == nil {
+	switch {
+	case !details:
+		answer.Checks = nil
+	case checks == nil:
 		answer.Checks = []healthCheck{}
 	}
 	body, err := json.Marshal(answer)

@@ -40,6 +40,8 @@ type Config struct {
 	Build          string   // version and commit, in x-aion-build on every answer
 	Hosts          Hosts    // names under which the server may be addressed
 	Origins        *Origins // browser origins of every route that has no list of its own; nil: none
+	// Details says whose probes are told the checks besides the status; nil: everybody's.
+	Details func(*http.Request) bool
 }
 
 // Host is the HTTP server. Routes are added to Router before Run; afterwards they are fixed.
@@ -68,7 +70,7 @@ func New(cfg Config, health *Health, ids ports.IDs, log *slog.Logger) *Host {
 	engine.Use(identify(cfg.Build, ids), record(log), recovered(log), boundedURL)
 	engine.NoRoute(Guard(cfg.Hosts, cfg.Origins), noRoute)
 	engine.NoMethod(Guard(cfg.Hosts, cfg.Origins), noMethod)
-	health.mount(engine)
+	health.mount(engine, cfg.Details)
 	return h
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"aion/adapters/system"
 	"aion/adapters/web"
+	"aion/domain"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -267,6 +268,26 @@ func TestProbesAnswerFromWhatWasSeenLast(t *testing.T) {
 	await(t, func() bool { return !health.Ready() })
 	if res, _ := do(t, "GET", h.url+"/health/startup", nil); res.StatusCode != http.StatusOK {
 		t.Error("what has started is starting again")
+	}
+}
+
+// server 5.6: where callers need a credential, one without is told the status alone; the cause of a refusal is told nobody.
+func TestProbesTellStrangersTheStatusAlone(t *testing.T) {
+	t.Parallel()
+	health := web.NewHealth(web.Check{Name: "store", Probe: func(context.Context) error {
+		return domain.Unavailable("StoreUnavailable", "the database does not answer", errors.New("user=ada host=secret.example"))
+	}})
+	details := func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer known" }
+	h := run(t, web.Config{Details: details}, health, quiet(), nil)
+	known := http.Header{"Authorization": {"Bearer known"}}
+	await(t, func() bool {
+		_, body := do(t, "GET", h.url+"/health/ready", known)
+		return body == `{"status":"fail","checks":[{"name":"store","status":"fail","detail":"the database does not answer"}]}`
+	})
+	for _, path := range []string{"/health/ready", "/health/startup", "/health/live"} {
+		if _, body := do(t, "GET", h.url+path, http.Header{"Authorization": {"Bearer other"}}); strings.Contains(body, "checks") || !strings.HasPrefix(body, `{"status":`) {
+			t.Errorf("%s: %s", path, body)
+		}
 	}
 }
 

@@ -46,11 +46,21 @@ const (
 	asideFor  = time.Minute
 )
 
+// lapsedMost bounds the claims that one look finds ended.
+const lapsedMost = 1024
+
+// sighting is a claim that its owner should have renewed.
+type sighting struct {
+	task  history.Task
+	polls int // so often in a row, unchanged
+}
+
 // TakeOver records attempts of other servers as lost whose claims have ended, until ctx ends (actions 5.4); only once the
 // store has answered this server without a gap for as long as a claim holds, because when it was away for all their owners
-// come back first. It returns the cause of ctx.
+// come back first. And because clocks may be set, nobody must have renewed the claim over more polls than its owner lets pass.
+// It returns the cause of ctx.
 func (d *Dispatcher) TakeOver(ctx context.Context) error {
-	aside := map[domain.AttemptKey]time.Time{}
+	aside, seen := map[domain.AttemptKey]time.Time{}, map[domain.AttemptKey]sighting{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -60,19 +70,22 @@ func (d *Dispatcher) TakeOver(ctx context.Context) error {
 		if d.Peers == nil || d.Peers.Gapless() < d.ClaimTTL {
 			continue
 		}
-		if err := d.takeOver(ctx, aside); err != nil && ctx.Err() == nil {
+		if err := d.takeOver(ctx, aside, seen); err != nil && ctx.Err() == nil {
 			d.Logger.Warn("attempts of a dead server cannot be taken over now", "error", err)
 		}
 	}
 }
 
-func (d *Dispatcher) takeOver(ctx context.Context, aside map[domain.AttemptKey]time.Time) error {
+func (d *Dispatcher) takeOver(ctx context.Context, aside map[domain.AttemptKey]time.Time, seen map[domain.AttemptKey]sighting) error {
 	now := d.Clock.Now()
 	maps.DeleteFunc(aside, func(_ domain.AttemptKey, until time.Time) bool { return !until.After(now) })
-	lapsed, err := d.Tasks.Lapsed(ctx, now, recoverAtOnce+len(aside))
+	overdue := d.ClaimTTL/renewals + margin
+	late, err := d.Tasks.Lapsed(ctx, now.Add(overdue), lapsedMost+len(aside))
 	if err != nil {
+		clear(seen)
 		return err
 	}
+	lapsed := unrenewed(late, seen, now, int(overdue/d.Poll))
 	lapsed = slices.DeleteFunc(lapsed, func(t history.Task) bool { _, left := aside[t.Key]; return left })
 	refused, err := d.recordLost(ctx, d.abandoned(lapsed))
 	for _, key := range refused {
@@ -81,6 +94,23 @@ func (d *Dispatcher) takeOver(ctx context.Context, aside map[domain.AttemptKey]t
 		}
 	}
 	return err
+}
+
+// unrenewed gives the tasks whose claims have ended, and were seen unchanged more often than so.
+func unrenewed(late []history.Task, seen map[domain.AttemptKey]sighting, now time.Time, often int) (lapsed []history.Task) {
+	before := maps.Clone(seen)
+	clear(seen)
+	for _, t := range late {
+		s := sighting{task: t, polls: 1}
+		if old, ok := before[t.Key]; ok && old.task.Token == t.Token && old.task.ClaimUntil.Equal(t.ClaimUntil) {
+			s.polls = old.polls + 1
+		}
+		seen[t.Key] = s
+		if s.polls > often && !t.ClaimUntil.After(now) {
+			lapsed = append(lapsed, t)
+		}
+	}
+	return lapsed
 }
 
 // recoverDoubtful finds attempts of this server that nobody runs: they were recorded as started by a commit that seemed to

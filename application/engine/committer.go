@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"aion/domain"
 	"aion/domain/history"
 	"aion/ports"
 )
@@ -18,7 +21,9 @@ const (
 // committer is the one goroutine that writes. It takes all turns that wait, stores their commits in one transaction and
 // then ends each; under light load a commit waits for nobody.
 type committer struct {
-	store ports.EventStore
+	store   ports.EventStore
+	clock   ports.Clock
+	refused atomic.Bool // the store could write nothing of the last group
 
 	mu      sync.Mutex
 	filled  *sync.Cond
@@ -26,8 +31,8 @@ type committer struct {
 	closed  bool
 }
 
-func newCommitter(store ports.EventStore) *committer {
-	c := &committer{store: store}
+func newCommitter(store ports.EventStore, clock ports.Clock) *committer {
+	c := &committer{store: store, clock: clock}
 	c.filled = sync.NewCond(&c.mu)
 	return c
 }
@@ -58,11 +63,47 @@ func (c *committer) run(ctx context.Context, settled func(*turn, error)) {
 		for i, t := range group {
 			commits[i] = t.commit
 		}
+		began := c.clock.Now()
 		errs := c.store.Append(ctx, commits)
+		away := c.note(errs, c.clock.Now().Sub(began))
 		for i, t := range group {
 			settled(t, errs[i])
 		}
+		if away == nil {
+			continue
+		}
+		for _, t := range c.waited() {
+			settled(t, away)
+		}
 	}
+}
+
+// waitedLong is how long a group must have waited in vain for those behind it to have waited enough, too.
+const waitedLong = 2 * time.Second
+
+// note takes the answers of the store. away is the refusal of a store that let the whole group wait in vain.
+func (c *committer) note(errs []error, took time.Duration) (away error) {
+	for _, err := range errs {
+		if domain.CodeOf(err) != domain.CodeUnavailable {
+			c.refused.Store(false)
+			return nil
+		}
+		away = err
+	}
+	c.refused.Store(true)
+	if took < waitedLong {
+		return nil
+	}
+	return away
+}
+
+// waited takes everything that waits.
+func (c *committer) waited() []*turn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.waiting
+	c.waiting = nil
+	return all
 }
 
 // take waits for turns and takes a group of them; none after close.

@@ -76,7 +76,7 @@ func New(d Deps) *Engine {
 	if d.HistoryLimit <= 0 {
 		d.HistoryLimit = 10_000
 	}
-	return &Engine{deps: d, boxes: newMailboxes(), cache: newCache(d.CacheRuns), committer: newCommitter(d.Events), outbox: newOutbox()}
+	return &Engine{deps: d, boxes: newMailboxes(), cache: newCache(d.CacheRuns), committer: newCommitter(d.Events, d.Clock), outbox: newOutbox()}
 }
 
 // Owner names this server instance in task rows.
@@ -150,6 +150,9 @@ func (e *Engine) Begin(ctx context.Context, id domain.WorkflowID, decide Decisio
 func (e *Engine) Post(ctx context.Context, id domain.WorkflowID, decide Decision, done func(Receipt, error)) {
 	e.boxes.put(id, item{ctx: ctx, decide: decide, done: done})
 }
+
+// Refused reports whether the store could write nothing of what was last put to it.
+func (e *Engine) Refused() bool { return e.committer.refused.Load() }
 
 // Look shows a workflow in its turn: everything that was acknowledged before the call is visible, and nothing that is not
 // durable.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -234,6 +235,36 @@ func cutOffAlone(t *testing.T, cutOff func(*fake.Store), after time.Duration) {
 	verify(t, p, events)
 	if count(events, "ActivityFailed") != 1 || count(events, "ActivityCompleted") != 1 {
 		t.Errorf("%v", types(events))
+	}
+}
+
+// actions 5.4, engine 11 (clock ±24 h): whose clock is set finds every claim ended, and takes nothing that is renewed.
+func TestClockThatIsSetTakesNothingOver(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Minute, 24 * time.Hour, -24 * time.Hour} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var d doing
+				backend, p := newStore(), oneStep("one", nil)
+				a := startWorld(t, backend, together, d.server("a", 20*time.Minute, 0), p)
+				defer a.stop()
+				set := together
+				set.ahead = new(atomic.Int64)
+				b := startWorld(t, backend, set, d.server("b", time.Second, 0), p)
+				defer b.stop()
+				time.Sleep(2 * time.Minute)
+				s := a.start("one")
+				time.Sleep(time.Minute)
+				set.ahead.Store(int64(step))
+				time.Sleep(10 * time.Minute)
+				set.ahead.Store(0)
+				if got := a.await(s); got.Status != history.Completed {
+					t.Errorf("%s", got.Status)
+				}
+				wantLines(t, d.list(), "a starts 1", "a ends 1")
+			})
+		})
 	}
 }
 

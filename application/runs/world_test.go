@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,9 +55,14 @@ func untilStopped(ctx context.Context, _ ports.Execution, _ ports.TranscriptWrit
 }
 
 // realtime is the clock of a test: inside a synctest bubble its time stands still until everybody waits.
-type realtime struct{}
+type realtime struct{ ahead *atomic.Int64 }
 
-func (realtime) Now() time.Time                         { return time.Now() }
+func (c realtime) Now() time.Time {
+	if c.ahead == nil {
+		return time.Now()
+	}
+	return time.Now().Add(time.Duration(c.ahead.Load()))
+}
 func (realtime) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // world is a whole server over a store that outlives it.
@@ -86,6 +92,7 @@ type settings struct {
 	history int
 	factors []float64
 	shared  bool
+	ahead   *atomic.Int64       // of the time, by nanoseconds; nil: the clock is right
 	shards  func() ports.Shards // nil: those that fall to the server
 }
 
@@ -111,7 +118,7 @@ func newWorld(t *testing.T, run executor, plans ...*plan.Plan) *world {
 func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, plans ...*plan.Plan) *world {
 	t.Helper()
 	w := &world{t: t, backend: backend, store: fake.NewStore(backend), log: &fake.Log{}}
-	clock, ids, watch := realtime{}, system.IDs{}, system.NewWatch()
+	clock, ids, watch := realtime{ahead: set.ahead}, system.IDs{}, system.NewWatch()
 	var chance ports.IDs = ids
 	if set.factors != nil {
 		chance = fake.NewIDs(set.factors...)

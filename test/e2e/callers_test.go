@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,6 +42,30 @@ func connectAs(t *testing.T, s *server, headers bearing) (*client, error) {
 	return &client{t: t, s: session}, nil
 }
 
+// get reads a page with some headers.
+func get(t *testing.T, url string, header map[string][]string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		for _, v := range values {
+			req.Header.Add(name, v)
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
 const sharedSecret = "correct-horse-battery-staple"
 
 // mcp 81, 82: with a secret from a private file.
@@ -53,6 +78,12 @@ func TestSharedSecretGuardsTheServer(t *testing.T) {
 	}
 	args := []string{"--auth.mode", "token", "--auth.token_file", file}
 	s := serve(t, home, args...)
+	if _, body := get(t, s.url+"/health/ready", nil); strings.Contains(body, "checks") {
+		t.Errorf("a stranger is told %s", body)
+	}
+	if _, body := get(t, s.url+"/health/ready", bearing{"Authorization": {"Bearer " + sharedSecret}, "x-aion-subject": {"ada"}}); !strings.Contains(body, `"name":"store"`) {
+		t.Errorf("the holder of the secret is told %s", body)
+	}
 	stranger, err := connectAs(t, s, bearing{})
 	if err != nil {
 		t.Fatalf("a stranger cannot discover: %v", err)

@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"bufio"
+	"database/sql"
 	"io"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -67,4 +69,33 @@ func TestServerThatEndsIsFoundByNobody(t *testing.T) {
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit %d:\n%s", code, s.log)
 	}
+}
+
+// server 5.6: a server whose store cannot be written is not ready, although it can be read; it is again when that is over.
+func TestServerThatCannotWriteIsNotReady(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	s := serve(t, home)
+	c := connect(t, s)
+	c.deploy("span.awl", span("span", "0"))
+	eventually(t, "it is ready", func() bool { return ready(s) == http.StatusOK })
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "aion.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	held, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := map[string]any{"namespace": "default", "workflow_type": "span", "input": map[string]any{"dir": t.TempDir(), "key": "k"}}
+	if r, err := c.call("start_run", start); err != nil || r.refused["code"] != "unavailable" {
+		t.Errorf("a start: %+v, %v", r, err)
+	}
+	eventually(t, "it is not ready", func() bool { return ready(s) == http.StatusServiceUnavailable })
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is ready again, without a call that writes", func() bool { return ready(s) == http.StatusOK })
+	c.must("start_run", start)
 }
