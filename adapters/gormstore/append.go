@@ -54,18 +54,30 @@ func (s *Store) Append(ctx context.Context, commits []history.Commit) []error {
 	})
 	switch {
 	case failed == nil:
-		s.expireKeys(ctx, commits, now)
 		return errs
 	case (domain.CodeOf(failed) == domain.CodeBackend || rowHeld(failed)) && len(commits) > 1 && !stopped(ctx, failed):
-		for i := range commits {
-			errs[i] = s.Append(ctx, commits[i:i+1])[0]
-		}
+		s.oneByOne(ctx, commits, errs)
 	default:
 		for i := range errs {
 			errs[i] = failed
 		}
 	}
 	return errs
+}
+
+// oneByOne writes each commit in a transaction of its own, until the store goes away.
+func (s *Store) oneByOne(ctx context.Context, commits []history.Commit, errs []error) {
+	var away error
+	for i := range commits {
+		if away == nil {
+			errs[i] = s.Append(ctx, commits[i:i+1])[0]
+		} else {
+			errs[i] = away
+		}
+		if domain.CodeOf(errs[i]) == domain.CodeUnavailable && !rowHeld(errs[i]) {
+			away = errs[i]
+		}
+	}
 }
 
 // commit writes one commit, or refuses it and writes nothing of it. Any other error spoils the transaction.

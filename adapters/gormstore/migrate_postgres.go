@@ -19,7 +19,7 @@ const (
 const sqlPostgresSchema = `SELECT count(*), count(*) FILTER (WHERE table_name = 'schema_migrations'),
 	(SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'schema_migrations'
 		AND column_name IN ('version', 'name', 'applied_at'))
-	FROM information_schema.tables WHERE table_schema = current_schema()`
+	FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`
 
 // migratePostgres brings the schema up to date in one transaction, one server at a time. A schema that is newer than this
 // binary, and a database of another program, are refused and left as they are.

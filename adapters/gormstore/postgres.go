@@ -55,7 +55,6 @@ type database struct {
 	instance string
 	clock    *databaseClock
 	listener *listener    // nil: there is none
-	starts   atomic.Int64 // that had a key
 	epoch    atomic.Int64 // of this process's lease
 	alone    atomic.Bool  // no other process holds one: nobody is to be told
 }
@@ -87,6 +86,9 @@ func OpenPostgres(ctx context.Context, o PostgresOptions) (*Store, error) {
 		}
 	}
 	if err != nil {
+		if s.pool != nil {
+			_ = s.pool.Close()
+		}
 		pool.Close()
 		return nil, s.readError(ctx, err)
 	}

@@ -32,7 +32,8 @@ func (w *postgresWriter) transaction(ctx context.Context, write func(*tx) error)
 	}
 	waiting, cancelWait := w.bound(ctx)
 	defer cancelWait()
-	running, cancel := w.bound(context.WithoutCancel(ctx))
+	// What has begun is carried through: it has its whole time.
+	running, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), w.patience.most, away(nil))
 	defer cancel()
 	for try := 1; ; try++ {
 		err := w.once(waiting, running, write)

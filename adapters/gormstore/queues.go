@@ -117,41 +117,57 @@ func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
 
 // Renew implements ports.TaskStore.
 func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Time) ([]history.Claim, error) {
-	var lost []history.Claim
+	held := make([]int64, len(claims))
 	err := s.write.transaction(ctx, func(t *tx) error {
-		lost = nil
-		for _, c := range claims {
-			k := c.Key
-			held, err := t.exec(sqlRenew, micros(until), string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt), c.Token)
-			if err != nil {
+		// In one order, like all who hold several tasks, so that none waits for another in a circle.
+		for _, i := range inOrder(claims) {
+			if err := t.count(&held[i], sqlRenew, append([]driver.Value{micros(until)}, claimRow(claims[i])...)...); err != nil {
 				return err
 			}
-			if held == 0 {
-				lost = append(lost, c)
-			}
 		}
-		return nil
+		return t.flush()
 	})
+	return without(claims, err, func(i int) bool { return held[i] > 0 })
+}
+
+// inOrder gives the places of claims by the keys of their tasks.
+func inOrder(claims []history.Claim) []int {
+	places := make([]int, len(claims))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(i, j int) int {
+		return compareTasks(history.Task{Key: claims[i].Key}, history.Task{Key: claims[j].Key})
+	})
+	return places
+}
+
+// without gives the claims that are not held.
+func without(claims []history.Claim, err error, held func(i int) bool) ([]history.Claim, error) {
 	if err != nil {
 		return nil, err
+	}
+	var lost []history.Claim
+	for i, c := range claims {
+		if !held(i) {
+			lost = append(lost, c)
+		}
 	}
 	return lost, nil
 }
 
 // Lost implements ports.TaskStore.
 func (s *Store) Lost(ctx context.Context, claims []history.Claim) ([]history.Claim, error) {
-	var lost []history.Claim
-	for _, c := range claims {
-		k, held := c.Key, false
-		err := s.each(ctx, func(*sql.Rows) error { held = true; return nil }, sqlClaim, k.WorkflowID, k.RunID, k.ActivityID, k.Attempt, c.Token)
-		if err != nil {
-			return nil, err
+	held := make([]bool, len(claims))
+	err := s.write.transaction(ctx, func(t *tx) error {
+		for i, c := range claims {
+			if err := t.ask(&held[i], sqlClaim, claimRow(c)...); err != nil {
+				return err
+			}
 		}
-		if !held {
-			lost = append(lost, c)
-		}
-	}
-	return lost, nil
+		return t.flush()
+	})
+	return without(claims, err, func(i int) bool { return held[i] })
 }
 
 // claimLost gives the refusal of a commit one of whose claims is lost.

@@ -45,6 +45,7 @@ func (s *Store) RenewReplica(ctx context.Context, self ports.Replica, ttl time.D
 		return nil, err
 	}
 	d.epoch.Store(epoch[0].(int64))
+	s.expireKeys(ctx)
 	list, err := s.Replicas(ctx)
 	d.alone.Store(err == nil && len(list) == 1)
 	return list, err

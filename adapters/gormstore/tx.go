@@ -46,6 +46,34 @@ func (t *tx) exec(query string, args ...driver.Value) (changed int64, err error)
 	return t.on.exec(t.ctx, query, args)
 }
 
+// count is exec, answered by the next flush at the latest.
+func (t *tx) count(changed *int64, query string, args ...driver.Value) (err error) {
+	if t.shared != nil {
+		t.shared.count(changed, query, args)
+		return nil
+	}
+	*changed, err = t.exec(query, args...)
+	return err
+}
+
+// ask tells, by the next flush at the latest, whether a query has a row.
+func (t *tx) ask(found *bool, query string, args ...driver.Value) (err error) {
+	if t.shared != nil {
+		t.shared.ask(found, nil, query, args)
+		return nil
+	}
+	*found, err = t.row(make([]driver.Value, 1), query, args...)
+	return err
+}
+
+// flush waits for the answers to what was asked.
+func (t *tx) flush() error {
+	if t.shared == nil {
+		return nil
+	}
+	return t.shared.flush(t.ctx)
+}
+
 func (t *tx) send(query string, args ...driver.Value) error { return t.on.send(t.ctx, query, args) }
 
 func (t *tx) row(dest []driver.Value, query string, args ...driver.Value) (found bool, err error) {

@@ -23,7 +23,8 @@ const (
 		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? FOR UPDATE`
 	sqlClaimsHold = `SELECT t.workflow_id, t.run_id, t.activity_id, t.attempt, t.claim_token, t.state
 		FROM unnest(CAST(? AS TEXT[]), CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS c (workflow_id, run_id, activity_id)
-		JOIN activity_tasks AS t ON t.workflow_id = c.workflow_id AND t.run_id = c.run_id AND t.activity_id = c.activity_id FOR UPDATE OF t`
+		JOIN activity_tasks AS t ON t.workflow_id = c.workflow_id AND t.run_id = c.run_id AND t.activity_id = c.activity_id
+		ORDER BY t.workflow_id, t.run_id, t.activity_id FOR UPDATE OF t`
 	sqlHeadsAdvance = `UPDATE workflows AS w SET head_seq = m.head FROM unnest(CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS m (id, head) WHERE w.id = m.id`
 	sqlWorkflowDrop = `DELETE FROM workflows WHERE id = ?`
 )
@@ -55,7 +56,6 @@ func (t *tx) waves(commits []history.Commit, errs []error, now time.Time) error 
 			rest = append(rest, &candidate{Commit: &commits[i], index: i})
 		}
 	}
-	t.told = changed{}
 	for len(rest) > 0 {
 		var wave []*candidate
 		wave, rest = split(rest)

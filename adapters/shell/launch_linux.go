@@ -39,7 +39,9 @@ func (p *pool) launch(slot *slot) (*supervisor, error) {
 	}
 	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx,gosec // it outlives every request
 	cmd.Args[0] = "aion-supervisor"
-	cmd.Env, cmd.Dir = []string{}, "/"
+	// One goroutine works: with more processors the runtime keeps looking for others that could. From the start on, because to
+	// change it later waits for threads that sleep with the slack below.
+	cmd.Env, cmd.Dir = []string{supervise.Environment}, "/"
 	cmd.ExtraFiles = []*os.File{theirs}
 	// A command may have stopped its supervisor, which then does not see this process die. (The signal also comes when a
 	// thread of this process ends, and does nothing then.)

@@ -27,7 +27,7 @@ const (
 // answer; but when other servers were there, an attempt is gone before they may take it over. It returns the cause of ctx.
 func (d *Dispatcher) KeepClaims(ctx context.Context) error {
 	every := d.ClaimTTL / renewals
-	retry := min(every, d.Poll)
+	retry := min(every, d.Poll, time.Second) // who is cut off must notice in time
 	renewal, away := d.Clock.After(every), false
 	var poll, rest <-chan time.Time // for what other servers have ended
 	if d.Engine.Shared() {

@@ -85,7 +85,7 @@ func (d *Dispatcher) takeOver(ctx context.Context, aside map[domain.AttemptKey]t
 		clear(seen)
 		return err
 	}
-	lapsed := unrenewed(late, seen, now, int(overdue/d.Poll))
+	lapsed := unrenewed(late, seen, now, max(int(overdue/d.Poll), 1))
 	lapsed = slices.DeleteFunc(lapsed, func(t history.Task) bool { _, left := aside[t.Key]; return left })
 	refused, err := d.recordLost(ctx, d.abandoned(lapsed))
 	for _, key := range refused {

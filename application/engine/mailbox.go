@@ -127,20 +127,32 @@ func (m *mailboxes) served(b *box) {
 	refuse(refused)
 }
 
-// close refuses every item that is not being served, now and from now on, and ends all waiting.
-func (m *mailboxes) close() {
+// fail answers every item that is not being served.
+func (m *mailboxes) fail(err error) {
+	for _, it := range m.unserved() {
+		it.done(Receipt{}, err)
+	}
+}
+
+func (m *mailboxes) unserved() (items []item) {
 	m.mu.Lock()
-	m.closed = true
-	var refused []item
+	defer m.mu.Unlock()
 	for _, b := range m.ready {
-		refused = append(refused, b.items...)
+		items = append(items, b.items...)
 		b.items = nil
 		delete(m.boxes, b.id)
 	}
 	m.ready = nil
+	return items
+}
+
+// close refuses every item that is not being served, now and from now on, and ends all waiting.
+func (m *mailboxes) close() {
+	m.mu.Lock()
+	m.closed = true
 	m.filled.Broadcast()
 	m.mu.Unlock()
-	refuse(refused)
+	refuse(m.unserved())
 }
 
 func (m *mailboxes) stopped() bool {

@@ -64,9 +64,13 @@ func (e *Engine) serveBox(ctx context.Context, b *box) {
 		e.boxes.served(b)
 		return
 	}
+	began := e.deps.Clock.Now()
 	ent, err := e.load(ctx, b.id, head.fresh)
 	if err != nil {
 		e.failBox(b, err)
+		if domain.CodeOf(err) == domain.CodeUnavailable && e.deps.Clock.Now().Sub(began) >= waitedForRead {
+			e.boxes.fail(err)
+		}
 		return
 	}
 	t := &turn{box: b, entry: ent, left: waiting, began: e.deps.Clock.Now()}
@@ -84,6 +88,10 @@ func (e *Engine) serveBox(ctx context.Context, b *box) {
 	e.seal(t)
 	e.committer.submit(t)
 }
+
+// waitedForRead is how long a read must have waited in vain for those whose turn has not come to be answered with it: a store
+// that is away is not waited for once per workflow.
+const waitedForRead = 200 * time.Millisecond
 
 // failBox answers every item of a box whose workflow cannot be read.
 func (e *Engine) failBox(b *box, err error) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -173,7 +172,7 @@ func TestStoreThatIsAwayForAllCausesNoSecondExecution(t *testing.T) {
 	if err != nil || refused.refused["code"] != "unavailable" {
 		t.Errorf("a start while the store is away: %v, %v", refused, err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the refusal took %s", took)
 	}
 	eventually(t, "both are unready", func() bool {
@@ -296,27 +295,5 @@ func TestRunJoinsTheServersOfAPostgres(t *testing.T) {
 		if d := connect(t, s).describe(id); d["status"] != "Completed" {
 			t.Errorf("the server sees %v", d)
 		}
-	}
-}
-
-// actions 53, mcp 1.8: a stop of the process by the host for longer than a claim is a cut: whoever wakes up holds nothing.
-func TestFrozenServerTakesNothingOverWhenItWakes(t *testing.T) {
-	t.Parallel()
-	dsn, f, dir := postgres.Database(t), newFleet(t, shortClaims...), t.TempDir()
-	first, second := f.serve(t, dsn), f.serve(t, dsn)
-	a := connect(t, first)
-	a.deploy("span.awl", span("span", "9000"))
-	id := a.start("span", map[string]any{"dir": dir, "key": "k"})
-	eventually(t, "the command runs", func() bool { return len(logged(t, dir)) == 1 })
-	if err := second.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(25 * time.Second)
-	if err := second.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(3 * time.Second)
-	if started, failed := a.attempts(id); len(started) != 1 || len(failed) != 0 || len(logged(t, dir)) != 1 {
-		t.Errorf("started %v, failed %v, executed %v", started, failed, logged(t, dir))
 	}
 }

@@ -13,6 +13,9 @@ import (
 // Supported reports whether this system has what a supervisor needs.
 func Supported() bool { return true }
 
+// Environment is all that a supervisor finds in its environment: one goroutine works there.
+const Environment = "GOMAXPROCS=1"
+
 // socket is the descriptor on which the server passes its end of the channel.
 const socket = 3
 
@@ -28,7 +31,9 @@ func Run() int {
 
 func run() error {
 	runtime.LockOSThread() // the main thread: the kernel prefers it for the signals of a process
-	runtime.GOMAXPROCS(1)  // one goroutine works: with more the runtime keeps looking for others that could
+	if err := punctual(); err != nil {
+		return err
+	}
 	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
 		return fmt.Errorf("`%s` is started by the server only", Arg)
 	}
@@ -41,9 +46,6 @@ func run() error {
 		openFiles = n
 	}
 	if err := unblockSignals(); err != nil {
-		return err
-	}
-	if err := punctual(); err != nil {
 		return err
 	}
 	if err := settle(openFiles); err != nil {

@@ -90,7 +90,7 @@ func unblockSignals() error {
 	if blocked == none {
 		return nil
 	}
-	return fmt.Errorf("start again without blocked signals: %w", syscall.Exec("/proc/self/exe", os.Args, []string{})) //nolint:gosec // this same process once more
+	return fmt.Errorf("start again without blocked signals: %w", syscall.Exec("/proc/self/exe", os.Args, []string{Environment})) //nolint:gosec // this same process once more
 }
 
 // catchSignals gives a command a default for every signal: a caught signal is at its default after exec, while an ignored
