@@ -1,8 +1,10 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"aion/adapters/web"
 	"aion/application/engine"
 	"aion/application/replicas"
+	"aion/domain"
 	"aion/ports"
 )
 
@@ -85,10 +88,19 @@ func (a *App) storeChecks() []web.Check {
 			return fmt.Errorf("the lease of this server has ended; others look after its runs until the store answers it again")
 		}
 		return nil
-	}}, web.Check{Name: "clock", Probe: func(context.Context) error {
+	}, Note: a.servers}, web.Check{Name: "clock", Probe: func(context.Context) error {
 		if off := a.durable.ClockOffset(); off.Abs() > mostClockOffset {
 			return fmt.Errorf("the clock of this machine is %s off that of the database; set it (NTP)", off.Round(time.Millisecond))
 		}
 		return nil
 	}})
+}
+
+// servers names those that work on the store.
+func (a *App) servers() string {
+	var at []string
+	for _, m := range a.others.service.Members() {
+		at = append(at, cmp.Or(m.Address, "one that serves nobody"))
+	}
+	return fmt.Sprintf("%d shards of %d; servers: %s", len(a.shards()), domain.Shards, strings.Join(at, ", "))
 }

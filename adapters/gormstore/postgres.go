@@ -186,11 +186,11 @@ func (s *Store) Place() string {
 	return place(s.postgres.pool.Config().ConnConfig)
 }
 
-func (d *database) close() error {
-	if d.listener != nil {
-		d.listener.stop()
+func (w *postgresWriter) close() error {
+	if w.listener != nil {
+		w.listener.stop()
 	}
-	d.pool.Close()
+	w.pool.Close()
 	return nil
 }
 

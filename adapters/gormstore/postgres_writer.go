@@ -108,9 +108,6 @@ func (d *database) refuse(ctx context.Context, err error) error {
 	return refusePostgres(ctx, err)
 }
 
-// close implements writes.
-func (w *postgresWriter) close() error { return w.database.close() }
-
 // bound gives a call its time.
 func (d *database) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	most, whole := d.patience.now()

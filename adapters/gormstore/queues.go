@@ -207,6 +207,9 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) { return s.earli
 
 // NextTimer implements ports.TimerStore.
 func (s *Store) NextTimer(ctx context.Context, of ports.Shards) (time.Time, error) {
+	if s.none(of) {
+		return time.Time{}, nil
+	}
 	if shards, some := s.some(of); some {
 		return s.earliest(ctx, sqlTimerNextOf, shards)
 	}
@@ -218,11 +221,11 @@ func (s *Store) some(of ports.Shards) (shards []int, ok bool) {
 	if of == nil || s.postgres == nil {
 		return nil, false
 	}
-	if len(of) == 0 {
-		return []int{-1}, true
-	}
 	return of, true
 }
+
+// none reports whether a server looks after no shard at all: there is nothing to read for it.
+func (s *Store) none(of ports.Shards) bool { return s.postgres != nil && of != nil && len(of) == 0 }
 
 // earliest reads at most one time; a stored 0 is a time here, because the row exists.
 func (s *Store) earliest(ctx context.Context, query string, args ...any) (time.Time, error) {
@@ -238,6 +241,9 @@ func (s *Store) earliest(ctx context.Context, query string, args ...any) (time.T
 
 // DueTimers implements ports.TimerStore.
 func (s *Store) DueTimers(ctx context.Context, of ports.Shards, now time.Time, limit int) ([]history.Timer, error) {
+	if s.none(of) {
+		return nil, nil
+	}
 	query, args := sqlTimersDue, []any{micros(now), max(limit, 0)}
 	if shards, some := s.some(of); some {
 		query, args = sqlTimersDueOf, []any{micros(now), shards, max(limit, 0)}
@@ -256,6 +262,9 @@ func (s *Store) DueTimers(ctx context.Context, of ports.Shards, now time.Time, l
 
 // Pending implements ports.OutboxStore.
 func (s *Store) Pending(ctx context.Context, of ports.Shards, limit int) ([]history.Message, error) {
+	if s.none(of) {
+		return nil, nil
+	}
 	query, args := sqlOutbox, []any{max(limit, 0)}
 	if shards, some := s.some(of); some {
 		query, args = sqlOutboxOf, []any{shards, max(limit, 0)}

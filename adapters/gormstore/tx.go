@@ -82,9 +82,7 @@ func (t *tx) row(dest []driver.Value, query string, args ...driver.Value) (found
 
 func (t *tx) script(text string) error { return t.on.script(t.ctx, text) }
 
-// locks is the number of rows that stand for what several servers do one at a time.
-const locks = 64
-
+// A row for each shard stands for what several servers do one at a time.
 const sqlLock = `SELECT id FROM locks WHERE id = ?` + forUpdate
 
 // oneAtATime keeps others who name the same thing out until the transaction ends.
@@ -92,5 +90,5 @@ func (t *tx) oneAtATime(name string) error {
 	if t.shared == nil {
 		return nil
 	}
-	return t.send(sqlLock, int64(domain.WorkflowID(name).Shard()%locks))
+	return t.send(sqlLock, int64(domain.WorkflowID(name).Shard()))
 }

@@ -89,7 +89,7 @@ func (w *watching) watch(ctx context.Context) {
 		case <-w.boundHit():
 			w.stop(ports.StopDeadline)
 		case <-w.beat.C:
-			if w.tick(time.Now()) {
+			if at := time.Now(); w.tick(at) && !w.gone(at) {
 				w.abandon()
 				return
 			}
@@ -174,15 +174,28 @@ func (w *watching) stop(cause ports.StopCause) {
 	w.of.stopping(cause)
 }
 
-// abandon gives a tree up that could not be ended. Its supervisor keeps trying: without a channel it kills until the tree
-// is empty.
-func (w *watching) abandon() {
-	w.end.stuck = true
-	table, _ := supervise.Table() // without it the message names nothing
+// below gives what is left below the supervisor; when all of it is dead, what nobody has reaped.
+func (w *watching) below() ([]supervise.Process, error) {
+	table, err := supervise.Table()
 	below := supervise.Below(table, w.s.pid)
 	if len(below) == 0 { // a tracer keeps the dead from being reaped
 		below = slices.DeleteFunc(table, func(p supervise.Process) bool { return !p.Dead() || p.Parent != w.s.pid })
 	}
+	return below, err
+}
+
+// gone reports whether the tree has ended and only the proof is on its way: on a busy machine the supervisor gets to it late.
+// That is waited for once more.
+func (w *watching) gone(at time.Time) bool {
+	below, err := w.below()
+	return err == nil && len(below) == 0 && at.Before(w.killing.Add(2*w.x.o.KillWait))
+}
+
+// abandon gives a tree up that could not be ended. Its supervisor keeps trying: without a channel it kills until the tree
+// is empty.
+func (w *watching) abandon() {
+	w.end.stuck = true
+	below, _ := w.below() // without it the message names nothing
 	var left []string
 	for _, p := range below {
 		left = append(left, fmt.Sprintf("pid %d (%c)", p.Pid, p.State))
