@@ -55,7 +55,7 @@ func TestEveryConnectionHasTheSameSettings(t *testing.T) { // report 3
 		if unsafe {
 			synchronous = 0
 		}
-		shared := fmt.Sprintf("busy_timeout=5000 journal_mode=wal synchronous=%d auto_vacuum=2 foreign_keys=0 locking_mode=normal page_size=4096 cache_size=-16384",
+		shared := fmt.Sprintf("busy_timeout=5000 journal_mode=wal synchronous=%d auto_vacuum=2 foreign_keys=0 locking_mode=normal page_size=4096 cache_size=-4096",
 			synchronous)
 		all := readersSettings(t, s, o.Readers)
 		s.Pool().SetMaxIdleConns(0) // closes them; the next ones are new

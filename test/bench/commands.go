@@ -72,7 +72,7 @@ func (b *bench) commands(ctx context.Context) error {
 		return err
 	}
 	defer w.close()
-	length := b.pick(100, 10)
+	length := b.pick(400, 10) // long enough that the starts and the stragglers weigh little
 	if err := w.deploySource(ctx, "chain", chain(length)); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,10 @@ const (
 	// startedAfter is how long the news of a start may wait for that of the end: most commands are short, and each message
 	// wakes the server.
 	startedAfter = 10 * time.Millisecond
+	// attention is how long a wait keeps the Go runtime out. Around a system call that lasts longer than some 20 us the
+	// runtime gives the processor of the waiting goroutine away and takes it back, which takes three other threads; for a
+	// short command that was more than all else that a supervisor does.
+	attention = 20 * time.Millisecond
 )
 
 // supervisor runs one command at a time, on one goroutine.
@@ -76,25 +81,46 @@ func (s *supervisor) poll() (heard bool, err error) {
 	if s.running {
 		fds[1].Fd = int32(s.pidfd)
 	}
-	if _, err := unix.Poll(fds, s.wait()); err != nil && !errors.Is(err, unix.EINTR) {
+	limit := s.wait()
+	awake := attention
+	if limit >= 0 {
+		awake = min(awake, limit)
+	}
+	n, err := attend(fds, awake)
+	if err == nil && n == 0 && awake != limit {
+		_, err = unix.Poll(fds, int(limit.Milliseconds()))
+	}
+	if err != nil && !errors.Is(err, unix.EINTR) {
 		return false, fmt.Errorf("poll: %w", err)
 	}
 	return fds[0].Revents != 0, nil
 }
 
-// wait gives the time until the loop looks again by itself, in milliseconds; -1 is for ever.
-func (s *supervisor) wait() int {
+// attend is a poll of which the runtime learns nothing.
+func attend(fds []unix.PollFd, limit time.Duration) (ready int, err error) {
+	t := unix.NsecToTimespec(limit.Nanoseconds())
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(&t)), 0, 0, 0) //nolint:gosec // a system call takes addresses
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
+// wait gives the time until the loop looks again by itself; forEver is without end.
+func (s *supervisor) wait() time.Duration {
 	switch {
 	case !s.running:
-		return -1
+		return forEver
 	case len(s.news) > 0:
-		return int(startedAfter / time.Millisecond)
+		return startedAfter
 	case s.ladder || s.killing:
-		return int(lookEvery / time.Millisecond)
+		return lookEvery
 	default:
-		return int(reapEvery / time.Millisecond)
+		return reapEvery
 	}
 }
+
+const forEver = -time.Millisecond // as poll takes it
 
 // listen takes what the server said.
 func (s *supervisor) listen() {
