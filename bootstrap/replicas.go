@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aion/adapters/gormstore"
 	"aion/adapters/web"
 	"aion/application/engine"
 	"aion/application/replicas"
@@ -25,7 +24,7 @@ type others struct {
 }
 
 // changed wakes the parts that look at what another server has changed.
-func (o *others) changed(c gormstore.Changes) {
+func (o *others) changed(c ports.Changes) {
 	e := o.engine.Load() // before the engine there is nobody to wake, and no service yet
 	if e == nil {
 		return
@@ -33,7 +32,7 @@ func (o *others) changed(c gormstore.Changes) {
 	if c.Replicas || c.All {
 		o.service.Changed()
 	}
-	e.Elsewhere(engine.News{Workflows: c.Workflows, All: c.All, Timers: c.Timers, Messages: c.Messages, Tasks: c.Tasks})
+	e.Elsewhere(c)
 }
 
 // meet makes the service that keeps this server in touch with the others.
@@ -45,7 +44,7 @@ func (a *App) meet(store ports.ReplicaStore) {
 		Store: store, Clock: a.clock, Logger: a.log,
 		Self: ports.Replica{ID: a.instance, Version: version, StartedAt: a.clock.Now()},
 		Moved: func() { // what waits in them may be due
-			a.others.changed(gormstore.Changes{Timers: true, Messages: true})
+			a.others.changed(ports.Changes{Timers: true, Messages: true})
 		},
 	})
 	a.registry.WatchLeases(func() int { return len(a.others.service.Shards()) })

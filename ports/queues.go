@@ -28,9 +28,9 @@ type TaskStore interface {
 	Held(ctx context.Context, owners ...string) ([]history.Task, error)
 	// Open returns the tasks of one workflow by activity id.
 	Open(ctx context.Context, id domain.WorkflowID) ([]history.Task, error)
-	// Park marks started tasks as parked: they are due at once, under their own attempt number. A key that is not started
-	// under that attempt is left as it is.
-	Park(ctx context.Context, keys []domain.AttemptKey) error
+	// Park marks the tasks of claims as parked: they are due at once, under their own attempt number. A claim that is lost
+	// (see Renew) changes nothing.
+	Park(ctx context.Context, claims []history.Claim) error
 	// NextDue returns the time at which the earliest queued task comes due, which may long have passed; the zero time when
 	// there is none.
 	NextDue(ctx context.Context) (time.Time, error)

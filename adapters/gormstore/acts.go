@@ -40,7 +40,7 @@ func (t *tx) act(a history.Act) error {
 		return t.send(sqlTaskEnd, string(a.WorkflowID), string(a.RunID), a.ActivityID)
 	case history.TimerSet:
 		m := a.Timer
-		t.told.timers = true
+		t.told.Timers = true
 		return t.send(sqlTimerPut, t.sharded(m.WorkflowID, string(m.WorkflowID), string(m.RunID), m.TimerID, string(m.Namespace), m.Purpose, micros(m.FireAt))...)
 	case history.TimerCleared:
 		return t.send(sqlTimerEnd, string(a.WorkflowID), string(a.RunID), a.TimerID)
@@ -51,7 +51,7 @@ func (t *tx) act(a history.Act) error {
 		return t.send(sqlRunTimes, string(a.WorkflowID), string(a.RunID))
 	case history.Posted:
 		m := a.Message
-		t.told.messages = true
+		t.told.Messages = true
 		return t.send(sqlPost, t.sharded(m.WorkflowID, m.ID, string(m.Namespace), string(m.WorkflowID), m.Kind, blob(m.Body))...)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"aion/domain"
 	"aion/domain/history"
+	"aion/domain/task"
 	"aion/ports"
 )
 
@@ -22,7 +23,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (workflow_id, generation) DO UPDATE SET status = excluded.status, paused_reason = excluded.paused_reason,
 		ended_at = excluded.ended_at, outcome = excluded.outcome`
-	sqlKeyFind = `SELECT expires_at FROM idempotency_keys WHERE scope = ? AND key = ?`
+	sqlKeyLive = `SELECT 1 FROM idempotency_keys WHERE scope = ? AND key = ? AND expires_at > ?`
 	sqlKeyPut  = `INSERT INTO idempotency_keys (scope, key, request, workflow_id, run_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (scope, key) DO UPDATE SET request = excluded.request, workflow_id = excluded.workflow_id, run_id = excluded.run_id,
 		expires_at = excluded.expires_at`
@@ -82,72 +83,64 @@ func (s *Store) oneByOne(ctx context.Context, commits []history.Commit, errs []e
 
 // commit writes one commit, or refuses it and writes nothing of it. Any other error spoils the transaction.
 func (t *tx) commit(c *history.Commit, now time.Time) (refusal, err error) {
-	if err := ports.CheckCommit(c); err != nil {
-		return err, nil
+	if refusal := ports.CheckCommit(c); refusal != nil {
+		return refusal, nil
 	}
-	if c.Started != nil {
-		taken, err := t.keyTaken(c.Started, now)
-		if err != nil {
-			return nil, err
-		}
-		if taken {
-			return ports.IdempotencyTaken(c.Started.Key), nil
-		}
-	}
-	if c.Started != nil && c.Started.Task != "" {
-		if refusal, err := t.mcpTaskRefuses(c.Started); refusal != nil || err != nil {
-			return refusal, err
-		}
-	}
-	if refusal, err := t.claimLost(c.Claims); refusal != nil || err != nil {
+	begun, refusal, err := ports.Judge(c, asking{t, now})
+	if refusal != nil || err != nil {
 		return refusal, err
 	}
-	follows, err := t.advance(c)
-	if err != nil {
+	if err := t.contents(c, begun); err != nil || c.Started == nil {
 		return nil, err
-	}
-	if !follows {
-		return domain.SequenceConflict(c.WorkflowID, c.ExpectedSeq), nil
-	}
-	if err := t.contents(c); err != nil || c.Started == nil {
-		return nil, err
-	}
-	return nil, t.begin(c, now)
-}
-
-// begin keeps the key of a start, and what its task waits for.
-func (t *tx) begin(c *history.Commit, now time.Time) error {
-	if err := t.beginMCPTask(c); err != nil {
-		return err
 	}
 	if err := t.send(sqlKeyPut, keyRow(c.Started)...); err != nil {
-		return err
+		return nil, err
 	}
-	return t.send(sqlKeysExpire, micros(now))
+	return nil, t.send(sqlKeysExpire, micros(now))
+}
+
+// asking implements ports.Grounds where nobody else writes: it reads what it is asked for.
+type asking struct {
+	t   *tx
+	now time.Time
+}
+
+// KeyFree implements ports.Grounds.
+func (a asking) KeyFree(k *history.Idempotency) (bool, error) {
+	taken, err := a.t.row(make([]driver.Value, 1), sqlKeyLive, k.Scope, k.Key, micros(a.now))
+	return !taken, err
+}
+
+// Waiting implements ports.Grounds.
+func (a asking) Waiting(id task.ID) (t task.Task, known bool, err error) {
+	row := make([]driver.Value, mcpTaskWidth)
+	if known, err = a.t.row(row, sqlMCPTask, string(id)); known {
+		t, err = toMCPTask(row)
+	}
+	return t, known, err
+}
+
+// Held implements ports.Grounds.
+func (a asking) Held(c history.Claim) (bool, error) {
+	query := sqlClaim
+	if c.Token == 0 {
+		query = sqlParked
+	}
+	return a.t.row(make([]driver.Value, 1), query, claimRow(c)...)
+}
+
+// Follows implements ports.Grounds: moving the head tells it.
+func (a asking) Follows(c *history.Commit) (bool, error) {
+	query, args := advancing(c)
+	changed, err := a.t.exec(query, args...)
+	return changed == 1, err
 }
 
 func keyRow(k *history.Idempotency) []driver.Value {
 	return []driver.Value{k.Scope, k.Key, k.Request, string(k.WorkflowID), string(k.RunID), micros(k.ExpiresAt)}
 }
 
-func (t *tx) keyTaken(k *history.Idempotency, now time.Time) (bool, error) {
-	found := make([]driver.Value, 1)
-	ok, err := t.row(found, sqlKeyFind, k.Scope, k.Key)
-	if !ok || err != nil {
-		return false, err
-	}
-	expires, _ := found[0].(int64)
-	return fromMicros(expires).After(now), nil
-}
-
-// advance moves the head of the workflow. It changes nothing, and says so, when the commit does not follow the head.
-func (t *tx) advance(c *history.Commit) (follows bool, err error) {
-	query, args := advancing(c)
-	changed, err := t.exec(query, args...)
-	return changed == 1, err
-}
-
-// advancing is the statement of advance. It changes one row or none.
+// advancing is the statement that moves the head of a workflow; it changes nothing when the commit does not follow the head.
 func advancing(c *history.Commit) (query string, args []driver.Value) {
 	head := c.ExpectedSeq + history.Seq(len(c.Events))
 	id := string(c.WorkflowID)
@@ -178,8 +171,8 @@ func latest(rows []history.RunRow) (row history.RunRow, ok bool) {
 	return row, ok
 }
 
-// contents writes what a commit holds besides the head of its workflow and its key.
-func (t *tx) contents(c *history.Commit) error {
+// contents writes what a commit holds besides the head of its workflow and its key, and what became of the task that waits.
+func (t *tx) contents(c *history.Commit, begun *task.Task) error {
 	if t.shared != nil {
 		t.events = append(t.events, c.Events...) // with those of the other commits
 	} else if err := t.addEvents(c.Events); err != nil {
@@ -198,7 +191,11 @@ func (t *tx) contents(c *history.Commit) error {
 	for i := range c.Audit {
 		t.audit(&c.Audit[i])
 	}
-	return nil
+	if begun == nil {
+		return nil
+	}
+	_, err := t.setMCPTask(begun.ID, *begun)
+	return err
 }
 
 func (t *tx) addEvents(events []history.Recorded) error {

@@ -186,18 +186,14 @@ func (s *Store) AuditRecords(ctx context.Context, after int64, limit int) ([]dom
 	if err != nil {
 		return nil, err
 	}
-	var list []domain.AuditRecord
-	err = s.each(ctx, func(rows *sql.Rows) error {
-		var r domain.AuditRecord
+	return list(ctx, s, func(rows *sql.Rows, r *domain.AuditRecord) error {
 		var at int64
 		var detail []byte
 		err := rows.Scan(&r.Seq, &r.Chain, &r.N, &at, &r.Subject, &r.Mode, &r.Source, &r.Surface, &r.Action, &r.Namespace, &r.Target, &r.Outcome,
 			&r.Code, &r.RequestID, &r.Remote, &detail, &r.Prev, &r.Hash)
 		r.At, r.Detail = fromMicros(at), detail
-		list = append(list, r)
 		return err
 	}, sqlAudit, args...)
-	return list, err
 }
 
 // auditPage gives the arguments of a page. Several processes add records, and a reader must not pass one whose number was
@@ -219,14 +215,9 @@ func (s *Store) auditPage(ctx context.Context, after int64, limit int) ([]any, e
 
 // AuditHeads implements ports.AuditLog.
 func (s *Store) AuditHeads(ctx context.Context) ([]domain.AuditHead, error) {
-	var list []domain.AuditHead
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var head domain.AuditHead
-		err := rows.Scan(&head.Chain, &head.N, &head.Hash)
-		list = append(list, head)
-		return err
+	return list(ctx, s, func(rows *sql.Rows, head *domain.AuditHead) error {
+		return rows.Scan(&head.Chain, &head.N, &head.Hash)
 	}, s.sqlHeads())
-	return list, err
 }
 
 func (s *Store) sqlHeads() string {

@@ -299,7 +299,7 @@ func TestThePoolerKeepsNothingOfAConnection(t *testing.T) {
 	t.Parallel()
 	dsn := postgres.Database(t)
 	o := postgresOptions(t, dsn)
-	o.SimpleProtocol, o.Changed = true, func(gormstore.Changes) { t.Error("something was heard through a pooler") }
+	o.SimpleProtocol, o.Changed = true, func(ports.Changes) { t.Error("something was heard through a pooler") }
 	s := mustOpenPostgres(t, o)
 	everyCall(t, s)
 	var prepared, settings int

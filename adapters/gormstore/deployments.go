@@ -118,16 +118,12 @@ func (s *Store) Versions(ctx context.Context, workflowType string) ([]deployment
 	if workflowType != "" {
 		query, args = sqlVersionsOf, []any{workflowType}
 	}
-	var versions []deployment.Version
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var v deployment.Version
+	return list(ctx, s, func(rows *sql.Rows, v *deployment.Version) error {
 		var at int64
 		err := rows.Scan(&v.ContentHash, &v.DeploymentID, &v.WorkflowType, &v.DocumentPath, &at)
 		v.DeployedAt = fromMicros(at)
-		versions = append(versions, v)
 		return err
 	}, query, args...)
-	return versions, err
 }
 
 // SetRoute implements ports.DeploymentStore.

@@ -259,7 +259,8 @@ func (p *pairOf) change(t *rapid.T) {
 		until := moments.Draw(t, "until")
 		both(t, p, "renew", func(s conformance.Store) ([]history.Claim, error) { return s.Renew(ctx, claims, until) })
 	case 0:
-		both(t, p, "park", func(s conformance.Store) (int, error) { return 0, s.Park(ctx, []domain.AttemptKey{key}) })
+		claims := []history.Claim{{Key: key, Token: int64(small.Draw(t, "token"))}}
+		both(t, p, "park", func(s conformance.Store) (int, error) { return 0, s.Park(ctx, claims) })
 	case 1:
 		ids := []string{fmt.Sprint("m", small.Draw(t, "workflow"), small.Draw(t, "message")), "unknown"}
 		both(t, p, "delivered", func(s conformance.Store) (int, error) { return 0, s.Delivered(ctx, ids) })

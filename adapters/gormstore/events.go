@@ -19,9 +19,15 @@ const (
 
 // each runs a query on a reading connection and calls scan for every row.
 func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	return s.eachOf(ctx, scan, func(ctx context.Context) (*sql.Rows, error) {
+		return s.read.WithContext(ctx).Raw(s.text(query), args...).Rows()
+	})
+}
+
+func (s *Store) eachOf(ctx context.Context, scan func(*sql.Rows) error, open func(context.Context) (*sql.Rows, error)) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	rows, err := s.read.WithContext(ctx).Raw(s.text(query), args...).Rows()
+	rows, err := open(ctx)
 	if err != nil {
 		return s.readError(ctx, err)
 	}
@@ -35,6 +41,18 @@ func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query stri
 		s.postgres.patience.answer()
 	}
 	return s.readError(ctx, rows.Err())
+}
+
+// list gives what the rows of a query hold.
+func list[T any](ctx context.Context, s *Store, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	var all []T
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var v T
+		err := scan(rows, &v)
+		all = append(all, v)
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // bound gives a call its time. SQLite is never away.
@@ -55,19 +73,13 @@ func (s *Store) text(query string) string {
 
 // History implements ports.EventStore.
 func (s *Store) History(ctx context.Context, id domain.WorkflowID, from history.Seq, limit int) ([]history.Recorded, error) {
-	var events []history.Recorded
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		e := history.Recorded{WorkflowID: id}
+	return list(ctx, s, func(rows *sql.Rows, e *history.Recorded) error {
 		var at int64
 		var data []byte
-		if err := rows.Scan(&e.Seq, &e.RunID, &e.Type, &at, &data); err != nil {
-			return err
-		}
-		e.At, e.Data = fromMicros(at), data
-		events = append(events, e)
-		return nil
+		err := rows.Scan(&e.Seq, &e.RunID, &e.Type, &at, &data)
+		e.WorkflowID, e.At, e.Data = id, fromMicros(at), data
+		return err
 	}, sqlHistory, id, from, max(limit, 0))
-	return events, err
 }
 
 // Head implements ports.EventStore.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"aion/domain"
+	"aion/ports"
 )
 
 const (
@@ -28,18 +29,18 @@ const (
 
 // tell sends what the others are to know.
 func (w *postgresWriter) tell(p *pipeline, c *changed) {
-	if c.nothing() || w.alone.Load() && !c.replicas {
+	if c.nothing() || w.alone.Load() && !c.Replicas {
 		return
 	}
 	head := url.QueryEscape(w.instance) + " " + c.flags()
-	if len(c.workflows) > idsAtOnce*notifyAtMost {
+	if len(c.Workflows) > idsAtOnce*notifyAtMost {
 		p.batch.Queue(sqlNotify, head+"a")
 		return
 	}
-	for first := 0; first == 0 || first < len(c.workflows); first += idsAtOnce {
+	for first := 0; first == 0 || first < len(c.Workflows); first += idsAtOnce {
 		var b strings.Builder
 		b.WriteString(head)
-		for _, id := range c.workflows[first:min(first+idsAtOnce, len(c.workflows))] {
+		for _, id := range c.Workflows[first:min(first+idsAtOnce, len(c.Workflows))] {
 			b.WriteByte(' ')
 			b.WriteString(url.QueryEscape(string(id)))
 		}
@@ -52,7 +53,7 @@ func (c *changed) flags() string {
 	for _, f := range []struct {
 		set  bool
 		flag string
-	}{{c.timers, "t"}, {c.messages, "m"}, {c.tasks, "k"}, {c.replicas, "r"}} {
+	}{{c.Timers, "t"}, {c.Messages, "m"}, {c.Tasks, "k"}, {c.Replicas, "r"}} {
 		if f.set {
 			flags += f.flag
 		}
@@ -61,23 +62,23 @@ func (c *changed) flags() string {
 }
 
 // heard reads a notification; ours is one that this process has sent.
-func heard(text, instance string) (c Changes, ours bool) {
+func heard(text, instance string) (c ports.Changes, ours bool) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return Changes{All: true}, false
+		return ports.Changes{All: true}, false
 	}
 	if words[0] == url.QueryEscape(instance) {
-		return Changes{}, true
+		return ports.Changes{}, true
 	}
 	flags := words[1]
-	c = Changes{
+	c = ports.Changes{
 		All: strings.Contains(flags, "a"), Timers: strings.Contains(flags, "t"), Messages: strings.Contains(flags, "m"),
 		Tasks: strings.Contains(flags, "k"), Replicas: strings.Contains(flags, "r"),
 	}
 	for _, word := range words[2:] {
 		id, err := url.QueryUnescape(word)
 		if err != nil {
-			return Changes{All: true}, false
+			return ports.Changes{All: true}, false
 		}
 		c.Workflows = append(c.Workflows, domain.WorkflowID(id))
 	}
@@ -88,7 +89,7 @@ func heard(text, instance string) (c Changes, ours bool) {
 type listener struct {
 	config   *pgx.ConnConfig
 	instance string
-	changed  func(Changes)
+	changed  func(ports.Changes)
 	alone    *atomic.Bool
 	patience time.Duration
 	cancel   context.CancelFunc
@@ -141,7 +142,7 @@ func (l *listener) hear(ctx context.Context) (connected bool) {
 	if _, err := conn.Exec(setting, sqlListen); err != nil {
 		return false
 	}
-	l.changed(Changes{All: true}) // what was said before is missed
+	l.changed(ports.Changes{All: true}) // what was said before is missed
 	for {
 		text, err := l.wait(ctx, conn)
 		if err != nil {

@@ -19,23 +19,23 @@ import (
 // ear is a store that hears the others.
 type ear struct {
 	*gormstore.Store
-	heard chan gormstore.Changes
+	heard chan ports.Changes
 }
 
 func openEar(t *testing.T, dsn, name string) ear {
 	t.Helper()
-	e := ear{heard: make(chan gormstore.Changes, 1000)}
+	e := ear{heard: make(chan ports.Changes, 1000)}
 	o := postgresOptions(t, dsn)
-	o.Instance, o.Changed = name, func(c gormstore.Changes) { e.heard <- c }
+	o.Instance, o.Changed = name, func(c ports.Changes) { e.heard <- c }
 	e.Store = mustOpenPostgres(t, o)
-	e.wants(t, "at the beginning", func(c gormstore.Changes) bool { return c.All })
+	e.wants(t, "at the beginning", func(c ports.Changes) bool { return c.All })
 	return e
 }
 
 // wants waits until something is heard that fits.
-func (e ear) wants(t *testing.T, what string, fits func(gormstore.Changes) bool) {
+func (e ear) wants(t *testing.T, what string, fits func(ports.Changes) bool) {
 	t.Helper()
-	var all []gormstore.Changes
+	var all []ports.Changes
 	for end := time.After(time.Minute); ; {
 		select {
 		case c := <-e.heard:
@@ -49,8 +49,8 @@ func (e ear) wants(t *testing.T, what string, fits func(gormstore.Changes) bool)
 }
 
 // has tells whether exactly these workflows, and what flags names, have changed.
-func has(flags string, ids ...domain.WorkflowID) func(gormstore.Changes) bool {
-	return func(c gormstore.Changes) bool {
+func has(flags string, ids ...domain.WorkflowID) func(ports.Changes) bool {
+	return func(c ports.Changes) bool {
 		return slices.Equal(c.Workflows, ids) && !c.All && c.Timers == strings.Contains(flags, "t") && c.Messages == strings.Contains(flags, "m") &&
 			c.Tasks == strings.Contains(flags, "k") && c.Replicas == strings.Contains(flags, "r")
 	}
@@ -74,7 +74,7 @@ func TestServersHearWhatOthersChange(t *testing.T) { // engine 8
 		noErrors(t, one.Append(t.Context(), oneOf(c)))
 		two.wants(t, flags, has(flags, c.WorkflowID))
 	}
-	if err := one.Park(t.Context(), []domain.AttemptKey{{WorkflowID: cs[1].id, RunID: cs[1].run, Attempt: 1}}); err != nil {
+	if err := one.Park(t.Context(), []history.Claim{{Key: domain.AttemptKey{WorkflowID: cs[1].id, RunID: cs[1].run, Attempt: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	two.wants(t, "a drain", has("k"))
@@ -92,7 +92,7 @@ func TestServersHearWhatOthersChange(t *testing.T) { // engine 8
 	if err := one.LeaveReplica(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
-	two.wants(t, "a leaving, and before it nothing", func(c gormstore.Changes) bool {
+	two.wants(t, "a leaving, and before it nothing", func(c ports.Changes) bool {
 		if !has("r")(c) {
 			t.Errorf("heard %+v", c)
 		}
@@ -100,7 +100,7 @@ func TestServersHearWhatOthersChange(t *testing.T) { // engine 8
 	})
 	third := cs[2].next()
 	noErrors(t, two.Append(t.Context(), oneOf(third)))
-	one.wants(t, "what another did, and not what it did itself", func(c gormstore.Changes) bool {
+	one.wants(t, "what another did, and not what it did itself", func(c ports.Changes) bool {
 		if !has("", third.WorkflowID)(c) {
 			t.Errorf("heard %+v", c)
 		}
@@ -122,7 +122,7 @@ func TestServersHearOfLargeGroups(t *testing.T) {
 			missing[c.WorkflowID] = true
 		}
 		noErrors(t, one.Append(t.Context(), group))
-		two.wants(t, "all of them", func(c gormstore.Changes) bool {
+		two.wants(t, "all of them", func(c ports.Changes) bool {
 			for _, id := range c.Workflows {
 				delete(missing, id)
 			}
@@ -137,11 +137,11 @@ func TestAServerThatWasCutOffHearsAgain(t *testing.T) { // engine 8
 	one := openEar(t, dsn, "one")
 	host := connect(t, dsn).Config()
 	link := postgres.Proxy(t, net.JoinHostPort(host.Host, fmt.Sprint(host.Port)))
-	heard := make(chan gormstore.Changes, 1000)
+	heard := make(chan ports.Changes, 1000)
 	o := postgresOptions(t, changedDSN(t, dsn, func(u *url.URL) { u.Host = link.Addr() })).WithPatience(300 * time.Millisecond)
-	o.Instance, o.Changed = "two", func(c gormstore.Changes) { heard <- c }
+	o.Instance, o.Changed = "two", func(c ports.Changes) { heard <- c }
 	two := ear{Store: mustOpenPostgres(t, o), heard: heard}
-	all := func(c gormstore.Changes) bool { return c.All }
+	all := func(c ports.Changes) bool { return c.All }
 	two.wants(t, "at the beginning", all)
 	link.Cut()
 	if _, err := two.Head(t.Context(), "x"); domain.TypeOf(err) != "StoreUnavailable" {
@@ -149,9 +149,9 @@ func TestAServerThatWasCutOffHearsAgain(t *testing.T) { // engine 8
 	}
 	noErrors(t, one.Append(t.Context(), oneOf(start(1, "k", "")))) // nobody hears that
 	link.Mend()
-	two.wants(t, "that something was missed, or what", func(c gormstore.Changes) bool { return c.All || len(c.Workflows) > 0 })
+	two.wants(t, "that something was missed, or what", func(c ports.Changes) bool { return c.All || len(c.Workflows) > 0 })
 	noErrors(t, one.Append(t.Context(), oneOf(start(2, "l", ""))))
-	two.wants(t, "after that", func(c gormstore.Changes) bool { return slices.Contains(c.Workflows, workflowID(2)) })
+	two.wants(t, "after that", func(c ports.Changes) bool { return slices.Contains(c.Workflows, workflowID(2)) })
 }
 
 func TestAServerThatLostItsHearingKnows(t *testing.T) { // engine 8
@@ -159,7 +159,7 @@ func TestAServerThatLostItsHearingKnows(t *testing.T) { // engine 8
 	dsn := postgres.Database(t)
 	one, two := openEar(t, dsn, "one"), openEar(t, dsn, "two")
 	execute(t, dsn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN aion'`)
-	all := func(c gormstore.Changes) bool { return c.All }
+	all := func(c ports.Changes) bool { return c.All }
 	one.wants(t, "one", all)
 	two.wants(t, "two", all)
 	c := chains(1)[0].next()

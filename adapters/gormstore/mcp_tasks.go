@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"aion/domain"
-	"aion/domain/history"
 	"aion/domain/task"
 	"aion/ports"
 )
@@ -16,12 +15,11 @@ import (
 const (
 	mcpTaskColumns = `task_id, owner, caller, namespace, tool, arguments, state, status_message, workflow_id, run_id, result, error,
 		created_at, updated_at, expires_at, lease_until`
-	mcpTaskWidth    = 16
-	sqlMCPTaskAdd   = `INSERT INTO mcp_tasks (` + mcpTaskColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlMCPTask      = `SELECT ` + mcpTaskColumns + ` FROM mcp_tasks WHERE task_id = ?`
-	sqlMCPTaskHold  = sqlMCPTask + forUpdate
-	sqlMCPTaskState = `SELECT state FROM mcp_tasks WHERE task_id = ?`
-	sqlMCPTaskSet   = `UPDATE mcp_tasks SET state = ?, status_message = ?, workflow_id = ?, run_id = ?, result = ?, error = ?, updated_at = ?,
+	mcpTaskWidth   = 16
+	sqlMCPTaskAdd  = `INSERT INTO mcp_tasks (` + mcpTaskColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlMCPTask     = `SELECT ` + mcpTaskColumns + ` FROM mcp_tasks WHERE task_id = ?`
+	sqlMCPTaskHold = sqlMCPTask + forUpdate
+	sqlMCPTaskSet  = `UPDATE mcp_tasks SET state = ?, status_message = ?, workflow_id = ?, run_id = ?, result = ?, error = ?, updated_at = ?,
 		expires_at = ?, lease_until = ? WHERE task_id = ?`
 	sqlMCPTasksOf = `SELECT count(*) FROM mcp_tasks WHERE state = 'working' AND owner = ?`
 	// The conditions are word for word those of the partial indexes.
@@ -66,31 +64,27 @@ func (s *Store) CreateMCPTask(ctx context.Context, t task.Task, limit int) error
 
 // ChangeMCPTask implements ports.MCPTaskStore.
 func (s *Store) ChangeMCPTask(ctx context.Context, id task.ID, change func(task.Task) (task.Task, error)) (changed task.Task, err error) {
-	err = s.write.transaction(ctx, func(x *tx) (err error) {
-		changed, err = x.changeMCPTask(id, change)
+	err = s.write.transaction(ctx, func(x *tx) error {
+		row := make([]driver.Value, mcpTaskWidth)
+		found, err := x.row(row, sqlMCPTaskHold, string(id))
+		if err != nil {
+			return err
+		}
+		if !found {
+			return task.Unknown()
+		}
+		before, err := toMCPTask(row)
+		if err != nil {
+			return err
+		}
+		after, err := change(before)
+		if err != nil {
+			return err
+		}
+		changed, err = x.setMCPTask(id, after)
 		return err
 	})
 	return changed, err
-}
-
-func (x *tx) changeMCPTask(id task.ID, change func(task.Task) (task.Task, error)) (task.Task, error) {
-	row := make([]driver.Value, mcpTaskWidth)
-	found, err := x.row(row, sqlMCPTaskHold, string(id))
-	if err != nil {
-		return task.Task{}, err
-	}
-	if !found {
-		return task.Task{}, task.Unknown()
-	}
-	before, err := toMCPTask(row)
-	if err != nil {
-		return task.Task{}, err
-	}
-	t, err := change(before)
-	if err != nil {
-		return task.Task{}, err
-	}
-	return x.setMCPTask(id, t)
 }
 
 // setMCPTask writes what became of a task.
@@ -103,29 +97,6 @@ func (x *tx) setMCPTask(id task.ID, t task.Task) (task.Task, error) {
 	t.Audit = nil
 	return t, x.send(sqlMCPTaskSet, string(t.State), t.StatusMessage, orNull(string(t.WorkflowID)), orNull(string(t.RunID)), outcome,
 		orNull(t.Reference), micros(t.UpdatedAt), timeOrNull(t.ExpiresAt), micros(t.LeaseUntil), string(id))
-}
-
-// mcpTaskRefuses finds out whether a task lets the commit start something for it, and writes nothing.
-func (x *tx) mcpTaskRefuses(k *history.Idempotency) (refusal, err error) {
-	state := make([]driver.Value, 1)
-	if _, err := x.row(state, sqlMCPTaskState, k.Task); err != nil {
-		return nil, err
-	}
-	if state[0] != string(task.Working) {
-		return task.Ended(task.ID(k.Task)), nil
-	}
-	return nil, nil
-}
-
-// beginMCPTask records in a task what the commit starts for it; the commit was checked.
-func (x *tx) beginMCPTask(c *history.Commit) error {
-	k := c.Started
-	if k.Task == "" || len(c.Events) == 0 {
-		return nil
-	}
-	at := c.Events[0].At
-	_, err := x.changeMCPTask(task.ID(k.Task), func(t task.Task) (task.Task, error) { return t.Begin(k.WorkflowID, k.RunID, at) })
-	return err
 }
 
 // MCPTask implements ports.MCPTaskStore.
@@ -160,14 +131,9 @@ func (s *Store) WorkingMCPTasks(ctx context.Context, which ports.WorkingMCPTasks
 	if which.Started {
 		query = sqlMCPTasksStarted
 	}
-	var list []task.ID
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var id task.ID
-		err := rows.Scan(&id)
-		list = append(list, id)
-		return err
+	return list(ctx, s, func(rows *sql.Rows, id *task.ID) error {
+		return rows.Scan(id)
 	}, query, string(which.After), by, by, max(which.Limit, 0))
-	return list, err
 }
 
 // DeleteMCPTasks implements ports.MCPTaskStore.

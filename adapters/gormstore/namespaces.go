@@ -115,9 +115,7 @@ func (s *Store) Namespaces(ctx context.Context, after domain.Namespace, limit in
 }
 
 func (s *Store) namespaces(ctx context.Context, query string, args ...any) ([]ports.NamespaceRow, error) {
-	var list []ports.NamespaceRow
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var n ports.NamespaceRow
+	return list(ctx, s, func(rows *sql.Rows, n *ports.NamespaceRow) error {
 		var kept sql.NullInt64
 		var at int64
 		if err := rows.Scan(&n.Name, &n.Description, &n.MaxInFlight, &kept, &at, &n.CreatedBy); err != nil {
@@ -127,10 +125,8 @@ func (s *Store) namespaces(ctx context.Context, query string, args ...any) ([]po
 			n.Retention = new(time.Duration(kept.Int64) * time.Microsecond)
 		}
 		n.CreatedAt = fromMicros(at)
-		list = append(list, n)
 		return nil
 	}, query, args...)
-	return list, err
 }
 
 func bound(n *int) driver.Value {

@@ -28,7 +28,7 @@ type PostgresOptions struct {
 	SimpleProtocol bool
 	UnsafeNoFsync  bool // acknowledged means: handed to the database
 	// Changed is told what other processes have changed, from a goroutine of the store; it must not wait. nil: nobody asks.
-	Changed func(Changes)
+	Changed func(ports.Changes)
 	// Audited is told of each audit record; it must not wait. nil: nobody counts.
 	Audited func(action, outcome string)
 

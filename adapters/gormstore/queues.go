@@ -24,10 +24,9 @@ const (
 	sqlTasksStarted = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started'`
 	sqlTasksHeld    = sqlTasksStarted + ` AND t.owner IN ?`
 	sqlTasksOpen    = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.workflow_id = +? ORDER BY t.run_id, t.activity_id`
-	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = '', claim_token = 0, claim_until = 0
-		WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND state = 'started'`
-	sqlClaimed = `workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'started'`
-	sqlClaim   = `SELECT 1 FROM activity_tasks WHERE ` + sqlClaimed
+	sqlTaskPark     = `UPDATE activity_tasks SET state = 'parked', owner = '', claim_token = 0, claim_until = 0 WHERE ` + sqlClaimed
+	sqlClaimed      = `workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'started'`
+	sqlClaim        = `SELECT 1 FROM activity_tasks WHERE ` + sqlClaimed
 	// Nobody holds a parked task, so its token is 0.
 	sqlParked = `SELECT 1 FROM activity_tasks WHERE workflow_id = ? AND run_id = ? AND activity_id = ? AND attempt = ? AND claim_token = ? AND state = 'parked'`
 	sqlLapsed = `SELECT ` + taskColumns + ` FROM activity_tasks AS t WHERE t.state = 'started' AND t.claim_until <= ?
@@ -50,22 +49,15 @@ const (
 )
 
 func (s *Store) tasks(ctx context.Context, query string, args ...any) ([]history.Task, error) {
-	var tasks []history.Task
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		t, err := scanTask(rows)
-		tasks = append(tasks, t)
-		return err
-	}, query, args...)
-	return tasks, err
+	return list(ctx, s, scanTask, query, args...)
 }
 
-func scanTask(rows *sql.Rows) (history.Task, error) {
-	var t history.Task
+func scanTask(rows *sql.Rows, t *history.Task) error {
 	var until, scheduled, notBefore int64
 	err := rows.Scan(&t.Key.WorkflowID, &t.Key.RunID, &t.Key.ActivityID, &t.Key.Attempt, &t.State, &t.Owner, &t.Token, &until, &scheduled, &notBefore,
 		&t.Namespace, &t.TaskQueue, &t.Name, &t.PackageVersion)
 	t.ClaimUntil, t.ScheduledAt, t.NotBefore = fromMicros(until), fromMicros(scheduled), fromMicros(notBefore)
-	return t, err
+	return err
 }
 
 func compareTasks(a, b history.Task) int {
@@ -103,11 +95,11 @@ func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task,
 }
 
 // Park implements ports.TaskStore.
-func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
+func (s *Store) Park(ctx context.Context, claims []history.Claim) error {
 	return s.write.transaction(ctx, func(t *tx) error {
 		t.told.task(history.TaskParked)
-		for _, k := range keys {
-			if err := t.send(sqlTaskPark, string(k.WorkflowID), string(k.RunID), k.ActivityID, int64(k.Attempt)); err != nil {
+		for _, i := range inOrder(claims) {
+			if err := t.send(sqlTaskPark, claimRow(claims[i])...); err != nil {
 				return err
 			}
 		}
@@ -119,7 +111,6 @@ func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
 func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Time) ([]history.Claim, error) {
 	held := make([]int64, len(claims))
 	err := s.write.transaction(ctx, func(t *tx) error {
-		// In one order, like all who hold several tasks, so that none waits for another in a circle.
 		for _, i := range inOrder(claims) {
 			if err := t.count(&held[i], sqlRenew, append([]driver.Value{micros(until)}, claimRow(claims[i])...)...); err != nil {
 				return err
@@ -130,7 +121,8 @@ func (s *Store) Renew(ctx context.Context, claims []history.Claim, until time.Ti
 	return without(claims, err, func(i int) bool { return held[i] > 0 })
 }
 
-// inOrder gives the places of claims by the keys of their tasks.
+// inOrder gives the places of claims by the keys of their tasks: in that order all who hold several tasks take them, so that
+// none waits for another in a circle.
 func inOrder(claims []history.Claim) []int {
 	places := make([]int, len(claims))
 	for i := range places {
@@ -170,36 +162,14 @@ func (s *Store) Lost(ctx context.Context, claims []history.Claim) ([]history.Cla
 	return without(claims, err, func(i int) bool { return held[i] })
 }
 
-// claimLost gives the refusal of a commit one of whose claims is lost.
-func (t *tx) claimLost(claims []history.Claim) (refusal, err error) {
-	for _, c := range claims {
-		query := sqlClaim
-		if c.Token == 0 {
-			query = sqlParked
-		}
-		held, err := t.row(make([]driver.Value, 1), query, claimRow(c)...)
-		if err != nil {
-			return nil, err
-		}
-		if !held {
-			return ports.ClaimLost(c), nil
-		}
-	}
-	return nil, nil
-}
-
 // Depths implements ports.QueueStore.
 func (s *Store) Depths(ctx context.Context, now time.Time) ([]ports.QueueDepth, error) {
-	var depths []ports.QueueDepth
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var d ports.QueueDepth
+	return list(ctx, s, func(rows *sql.Rows, d *ports.QueueDepth) error {
 		var oldest int64
 		err := rows.Scan(&d.Namespace, &d.TaskQueue, &d.Tasks, &oldest)
 		d.Oldest = fromMicros(oldest)
-		depths = append(depths, d)
 		return err
 	}, sqlDepths, micros(now))
-	return depths, err
 }
 
 // NextDue implements ports.TaskStore. A task without a due time has long been due.
@@ -248,16 +218,12 @@ func (s *Store) DueTimers(ctx context.Context, of ports.Shards, now time.Time, l
 	if shards, some := s.some(of); some {
 		query, args = sqlTimersDueOf, []any{micros(now), shards, max(limit, 0)}
 	}
-	var timers []history.Timer
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var t history.Timer
+	return list(ctx, s, func(rows *sql.Rows, t *history.Timer) error {
 		var at int64
 		err := rows.Scan(&t.WorkflowID, &t.RunID, &t.TimerID, &t.Namespace, &t.Purpose, &at)
 		t.FireAt = fromMicros(at)
-		timers = append(timers, t)
 		return err
 	}, query, args...)
-	return timers, err
 }
 
 // Pending implements ports.OutboxStore.
@@ -269,16 +235,12 @@ func (s *Store) Pending(ctx context.Context, of ports.Shards, limit int) ([]hist
 	if shards, some := s.some(of); some {
 		query, args = sqlOutboxOf, []any{shards, max(limit, 0)}
 	}
-	var messages []history.Message
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var m history.Message
+	return list(ctx, s, func(rows *sql.Rows, m *history.Message) error {
 		var body []byte
 		err := rows.Scan(&m.ID, &m.Namespace, &m.WorkflowID, &m.Kind, &body)
 		m.Body = body
-		messages = append(messages, m)
 		return err
 	}, query, args...)
-	return messages, err
 }
 
 // Delivered implements ports.OutboxStore.

@@ -38,7 +38,7 @@ func (s *Store) RenewReplica(ctx context.Context, self ports.Replica, ttl time.D
 		if err != nil {
 			return err
 		}
-		t.told.replicas = epoch[0] != d.epoch.Load()
+		t.told.Replicas = epoch[0] != d.epoch.Load()
 		return t.send(sqlReplicasForget)
 	})
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) LeaveReplica(ctx context.Context, id string) error {
 		return nil
 	}
 	return s.write.transaction(ctx, func(t *tx) error {
-		t.told.replicas = true
+		t.told.Replicas = true
 		return t.send(sqlReplicaLeave, id)
 	})
 }
@@ -71,14 +71,10 @@ func (s *Store) Replicas(ctx context.Context) ([]ports.Replica, error) {
 		}
 		return nil, nil
 	}
-	var list []ports.Replica
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		var r ports.Replica
+	return list(ctx, s, func(rows *sql.Rows, r *ports.Replica) error {
 		var started, until int64
 		err := rows.Scan(&r.ID, &r.Address, &r.Version, &started, &r.Epoch, &until)
 		r.StartedAt, r.Until = fromMicros(started), fromMicros(until)
-		list = append(list, r)
 		return err
 	}, sqlReplicas)
-	return list, err
 }

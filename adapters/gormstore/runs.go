@@ -2,6 +2,7 @@ package gormstore
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -61,27 +62,18 @@ func (s *Store) runs() *gorm.DB {
 
 // findRuns scans by hand: listing is a hot path, and gorm's own scan costs it more than the database does.
 func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, error) {
-	ctx, cancel := s.bound(ctx)
-	defer cancel()
-	found, err := q.WithContext(ctx).Rows()
-	if err != nil {
-		return nil, s.readError(ctx, err)
-	}
-	defer func() { _ = found.Close() }()
 	var rows []history.RunRow
-	for found.Next() {
+	err := s.eachOf(ctx, func(found *sql.Rows) error {
 		var r runRow
 		if err := found.Scan(&r.WorkflowID, &r.Generation, &r.RunID, &r.Namespace, &r.WorkflowType, &r.PackageVersion, &r.Status, &r.PausedReason,
 			&r.StartedAt, &r.EndedAt, &r.PreviousRunID, &r.ParentWorkflowID, &r.ParentRunID, &r.ParentChild, &r.Labels, &r.FirstSeq, &r.Outcome); err != nil {
-			return nil, s.readError(ctx, err)
+			return err
 		}
 		row, err := fromRunRow(r)
-		if err != nil {
-			return nil, err
-		}
 		rows = append(rows, row)
-	}
-	return rows, s.readError(ctx, found.Err())
+		return err
+	}, func(ctx context.Context) (*sql.Rows, error) { return q.WithContext(ctx).Rows() })
+	return rows, err
 }
 
 // Runs implements ports.RunIndex.

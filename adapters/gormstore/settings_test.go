@@ -124,7 +124,7 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Held(ctx))
 	check(s.Held(ctx, "a", "b"))
 	check(s.Open(ctx, c.id))
-	check(nil, s.Park(ctx, []domain.AttemptKey{key}))
+	check(nil, s.Park(ctx, []history.Claim{{Key: key, Token: 1}}))
 	check(s.Renew(ctx, []history.Claim{{Key: key, Token: 1}}, fake.Epoch))
 	stale := c.next()
 	stale.Claims = []history.Claim{{Key: key, Token: 7}}

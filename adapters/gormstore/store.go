@@ -40,21 +40,6 @@ type Store struct {
 	closed atomic.Bool
 }
 
-var (
-	_ ports.EventStore      = (*Store)(nil)
-	_ ports.RunIndex        = (*Store)(nil)
-	_ ports.TaskStore       = (*Store)(nil)
-	_ ports.QueueStore      = (*Store)(nil)
-	_ ports.TimerStore      = (*Store)(nil)
-	_ ports.OutboxStore     = (*Store)(nil)
-	_ ports.TranscriptStore = (*Store)(nil)
-	_ ports.DeploymentStore = (*Store)(nil)
-	_ ports.NamespaceStore  = (*Store)(nil)
-	_ ports.MCPTaskStore    = (*Store)(nil)
-	_ ports.AuditLog        = (*Store)(nil)
-	_ ports.ReplicaStore    = (*Store)(nil)
-)
-
 // Open makes this process the owner of the store and brings its schema up to date. It refuses with CodeStoreLocked when
 // another process owns it, and in one sentence with the fix when the place is not private, cannot be written, or holds
 // something else, a newer schema or a damaged file. After an unclean stop the file is checked first.

@@ -148,40 +148,30 @@ func (s *Store) Records(ctx context.Context, key domain.AttemptKey, from int64, 
 	if err != nil || head == 0 {
 		return nil, 0, err
 	}
-	var records []transcript.Record
-	err = s.each(ctx, func(rows *sql.Rows) error {
-		r, err := scanRecord(rows)
-		records = append(records, r)
-		return err
-	}, sqlRecords, id, from, head, max(limit, 0))
+	records, err := list(ctx, s, scanRecord, sqlRecords, id, from, head, max(limit, 0))
 	return records, head, err
 }
 
-func scanRecord(rows *sql.Rows) (transcript.Record, error) {
-	var r transcript.Record
+func scanRecord(rows *sql.Rows, r *transcript.Record) error {
 	var row recordRow
 	var emitted int64
 	var agent sql.NullString
 	if err := rows.Scan(&r.StoreSeq, &r.WorkerSeq, &emitted, &agent, &r.AgentRole, &r.Kind, &row.name, &row.callID, &row.flag, &row.body); err != nil {
-		return r, err
+		return err
 	}
 	r.EmittedAt, r.AgentID = fromMicros(emitted), agent.String
 	if !agent.Valid {
 		r.AgentID = transcript.NilAgent
 	}
-	return r, row.into(&r)
+	return row.into(r)
 }
 
 // Heads implements ports.TranscriptStore.
 func (s *Store) Heads(ctx context.Context, id domain.WorkflowID, run domain.RunID) ([]transcript.Head, error) {
-	var heads []transcript.Head
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		h := transcript.Head{Key: domain.AttemptKey{WorkflowID: id, RunID: run}}
-		err := rows.Scan(&h.Key.ActivityID, &h.Key.Attempt, &h.Head)
-		heads = append(heads, h)
-		return err
+	return list(ctx, s, func(rows *sql.Rows, h *transcript.Head) error {
+		h.Key.WorkflowID, h.Key.RunID = id, run
+		return rows.Scan(&h.Key.ActivityID, &h.Key.Attempt, &h.Head)
 	}, sqlStreams, id, run)
-	return heads, err
 }
 
 // Tail implements ports.TranscriptStore.

@@ -16,7 +16,8 @@ const (
 	// Putting a key is the test for it: of two servers, one puts it.
 	sqlKeyTake = sqlKeyPut + ` WHERE idempotency_keys.expires_at <= ?`
 	sqlKeyDrop = `DELETE FROM idempotency_keys WHERE scope = ? AND key = ?`
-	// Heads and claims are held until the commit, so that what was found stays true.
+	// Heads and claims are held until the commit, so that what was found stays true. One of them has a statement of its own:
+	// what takes arrays would cost a lone commit a quarter of its pace.
 	sqlHeadHold  = `SELECT id, head_seq FROM workflows WHERE id = ? FOR UPDATE`
 	sqlHeadsHold = `SELECT id, head_seq FROM workflows WHERE id = ANY(CAST(? AS TEXT[])) ORDER BY id FOR UPDATE`
 	sqlClaimHold = `SELECT workflow_id, run_id, activity_id, attempt, claim_token, state FROM activity_tasks
@@ -97,7 +98,7 @@ func (t *tx) wave(wave []*candidate, errs []error, now time.Time) error {
 		return err
 	}
 	for _, c := range wave {
-		refusal, begun, err := c.judge(have)
+		begun, refusal, err := ports.Judge(c.Commit, judged{c, have})
 		if err != nil {
 			return err
 		}
@@ -122,16 +123,16 @@ func (t *tx) wave(wave []*candidate, errs []error, now time.Time) error {
 func (t *tx) advanceAll() error {
 	moved := t.moved
 	t.moved = nil
-	if len(moved) == 1 {
+	switch len(moved) {
+	case 0:
+		return nil
+	case 1:
 		query, args := advancing(moved[0])
 		return t.send(query, args...)
 	}
 	ids, heads := make([]string, len(moved)), make([]int64, len(moved))
 	for i, c := range moved {
-		ids[i], heads[i] = packed(string(c.WorkflowID)), c.ExpectedSeq+int64(len(c.Events))
-	}
-	if len(moved) == 0 {
-		return nil
+		ids[i], heads[i] = string(c.WorkflowID), c.ExpectedSeq+int64(len(c.Events))
 	}
 	return t.send(sqlHeadsAdvance, ids, heads)
 }
@@ -161,24 +162,24 @@ func (t *tx) askWorkflows(wave []*candidate) found {
 	var activities []int64
 	for _, c := range wave {
 		if c.ExpectedSeq > 0 {
-			heads = append(heads, packed(string(c.WorkflowID)))
+			heads = append(heads, string(c.WorkflowID))
 		}
 		for _, claim := range c.Claims {
-			workflows, runs = append(workflows, packed(string(claim.Key.WorkflowID))), append(runs, packed(string(claim.Key.RunID)))
+			workflows, runs = append(workflows, string(claim.Key.WorkflowID)), append(runs, string(claim.Key.RunID))
 			activities = append(activities, claim.Key.ActivityID)
 		}
 	}
 	switch len(heads) {
 	case 0:
 	case 1:
-		t.shared.each(have.head, sqlHeadHold, []driver.Value{unpacked(heads[0])})
+		t.shared.each(have.head, sqlHeadHold, []driver.Value{heads[0]})
 	default:
 		t.shared.each(have.head, sqlHeadsHold, []driver.Value{heads})
 	}
 	switch len(activities) {
 	case 0:
 	case 1:
-		t.shared.each(have.claim, sqlClaimHold, []driver.Value{unpacked(workflows[0]), unpacked(runs[0]), activities[0]})
+		t.shared.each(have.claim, sqlClaimHold, []driver.Value{workflows[0], runs[0], activities[0]})
 	default:
 		t.shared.each(have.claim, sqlClaimsHold, []driver.Value{workflows, runs, activities})
 	}
@@ -215,46 +216,29 @@ func claimRow(c history.Claim) []driver.Value {
 	return append(keyArgs(c.Key), c.Token)
 }
 
-// judge decides as tx.commit does, in its order. begun is what becomes of the task that waits for the start.
-func (c *candidate) judge(have found) (refusal error, begun *task.Task, err error) {
-	if k := c.Started; k != nil {
-		if c.taken == 0 {
-			return ports.IdempotencyTaken(k.Key), nil, nil
-		}
-		if k.Task != "" {
-			if refusal, begun, err = c.beginTask(); refusal != nil || err != nil {
-				return refusal, nil, err
-			}
-		}
-	}
-	for _, claim := range c.Claims {
-		if !have.claims[claim] {
-			return ports.ClaimLost(claim), nil, nil
-		}
-	}
-	if c.ExpectedSeq == 0 && c.added == 0 || have.heads[c.WorkflowID] != c.ExpectedSeq {
-		return domain.SequenceConflict(c.WorkflowID, c.ExpectedSeq), nil, nil
-	}
-	return nil, begun, nil
+// judged implements ports.Grounds for a candidate whose wave was found out.
+type judged struct {
+	*candidate
+	found
 }
 
-func (c *candidate) beginTask() (refusal error, begun *task.Task, err error) {
-	k := c.Started
-	if !c.known {
-		return task.Ended(task.ID(k.Task)), nil, nil
+// KeyFree implements ports.Grounds.
+func (j judged) KeyFree(*history.Idempotency) (bool, error) { return j.taken == 1, nil }
+
+// Waiting implements ports.Grounds.
+func (j judged) Waiting(task.ID) (t task.Task, known bool, err error) {
+	if j.known {
+		t, err = toMCPTask(j.task)
 	}
-	before, err := toMCPTask(c.task)
-	if err != nil {
-		return nil, nil, err
-	}
-	if before.State != task.Working {
-		return task.Ended(task.ID(k.Task)), nil, nil
-	}
-	if len(c.Events) == 0 {
-		return nil, nil, nil
-	}
-	after, err := before.Begin(k.WorkflowID, k.RunID, c.Events[0].At)
-	return nil, &after, err
+	return t, j.known, err
+}
+
+// Held implements ports.Grounds.
+func (j judged) Held(c history.Claim) (bool, error) { return j.claims[c], nil }
+
+// Follows implements ports.Grounds.
+func (j judged) Follows(c *history.Commit) (bool, error) {
+	return (c.ExpectedSeq > 0 || j.added == 1) && j.heads[c.WorkflowID] == c.ExpectedSeq, nil
 }
 
 // undo takes back what the judging of a refused commit has written.
@@ -279,13 +263,6 @@ func (t *tx) write(c *candidate, begun *task.Task) error {
 			return err
 		}
 	}
-	if err := t.contents(c.Commit); err != nil {
-		return err
-	}
-	t.told.workflows = append(t.told.workflows, c.WorkflowID)
-	if begun != nil {
-		_, err := t.setMCPTask(begun.ID, *begun)
-		return err
-	}
-	return nil
+	t.told.Workflows = append(t.told.Workflows, c.WorkflowID)
+	return t.contents(c.Commit, begun)
 }

@@ -168,7 +168,7 @@ func (x *exchange) encodeText(structured []byte, text string) []byte {
 		body = append(append(append(body, `"structuredContent":`...), structured...), ',')
 	}
 	body = append(body, `"content":[{"type":"text","text":`...)
-	body = jsontext.AppendText(body, text)
+	body = domain.AppendText(body, text)
 	body = append(append(body, `}],`...), x.catalogue.info...)
 	return append(body, '}')
 }

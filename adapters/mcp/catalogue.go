@@ -8,6 +8,7 @@ import (
 
 	"aion/adapters/mcp/schema"
 	"aion/adapters/web/jsontext"
+	"aion/domain"
 )
 
 // Revision is the only protocol version that is spoken.
@@ -89,7 +90,7 @@ func compile(c Catalogue) (*compiled, error) {
 			return nil, fmt.Errorf("catalogue: %s names %s, and there is no such tool", t.name, t.instead)
 		}
 	}
-	text := func(s string) string { return string(jsontext.AppendText(nil, s)) }
+	text := func(s string) string { return string(domain.AppendText(nil, s)) }
 	out.info = fmt.Appendf(nil, `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":%s,"title":%s,"version":%s}}`, text(c.Name), text(c.Title), text(c.Version))
 	discover := func(extensions string) []byte {
 		return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%s],"capabilities":{"tools":{}%s},"instructions":%s,"ttlMs":%d,"cacheScope":"private",%s}`,

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"aion/adapters/mcp/schema"
-	"aion/adapters/web/jsontext"
 	"aion/domain"
 )
 
@@ -44,7 +43,7 @@ func (f *fault) appendError(dst []byte) []byte {
 	dst = append(dst, `{"code":`...)
 	dst = strconv.AppendInt(dst, int64(f.code), 10)
 	dst = append(dst, `,"message":`...)
-	dst = jsontext.AppendText(dst, f.message)
+	dst = domain.AppendText(dst, f.message)
 	if f.data != nil {
 		dst = append(append(dst, `,"data":`...), f.data...)
 	}
@@ -81,9 +80,9 @@ func argumentsFault(tool string, violations []schema.Violation) *fault {
 			data = append(data, ',')
 		}
 		data = append(data, `{"path":`...)
-		data = jsontext.AppendText(data, "/arguments"+v.Path)
+		data = domain.AppendText(data, "/arguments"+v.Path)
 		data = append(data, `,"message":`...)
-		data = jsontext.AppendText(data, v.Message)
+		data = domain.AppendText(data, v.Message)
 		data = append(data, '}')
 	}
 	f := paramsFault("%s: %s", tool, message)
@@ -98,7 +97,7 @@ func methodFault(method string, withTasks bool) *fault {
 	if withTasks {
 		known = "server/discover, tools/list, tools/call, tasks/get, tasks/update and tasks/cancel"
 	}
-	data := append(jsontext.AppendText([]byte(`{"method":`), domain.Quote(method, 200)), '}')
+	data := append(domain.AppendText([]byte(`{"method":`), domain.Quote(method, 200)), '}')
 	return &fault{
 		status: http.StatusNotFound, code: codeMethodNotFound, data: data,
 		message: fmt.Sprintf("there is no method `%s`; the methods are %s", domain.Quote(method, 200), known),
@@ -109,7 +108,7 @@ func internalFault(reference string) *fault {
 	return &fault{
 		status: http.StatusInternalServerError, code: codeInternal,
 		message: "the server failed at this request; its log holds the cause under the reference",
-		data:    append(jsontext.AppendText([]byte(`{"reference":`), reference), '}'),
+		data:    append(domain.AppendText([]byte(`{"reference":`), reference), '}'),
 	}
 }
 
@@ -121,7 +120,7 @@ func headerFault(header, reason, format string, args ...any) *fault {
 }
 
 func versionFault(requested, message string) *fault {
-	data := jsontext.AppendText([]byte(`{"requested":`), domain.Quote(requested, 200))
+	data := domain.AppendText([]byte(`{"requested":`), domain.Quote(requested, 200))
 	data = append(data, `,"supported":["`+Revision+`"]}`...)
 	return &fault{status: http.StatusBadRequest, code: codeVersion, message: message, data: data}
 }

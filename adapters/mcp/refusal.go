@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"aion/adapters/web/jsontext"
 	"aion/domain"
 )
 
@@ -46,17 +45,17 @@ func (x *exchange) refusal(ctx context.Context, err error) *domain.Error {
 // encodeRefusal is a result with the two blocks: the sentence for the model, and the same for programs. structured is nil
 // but for the result of a task.
 func (x *exchange) encodeRefusal(refusal *domain.Error, structured []byte) []byte {
-	machine := jsontext.AppendText([]byte(`{"code":`), string(refusal.Code))
-	machine = jsontext.AppendText(append(machine, `,"message":`...), refusal.Message)
-	machine = jsontext.AppendText(append(machine, `,"error_type":`...), refusal.Type)
+	machine := domain.AppendText([]byte(`{"code":`), string(refusal.Code))
+	machine = domain.AppendText(append(machine, `,"message":`...), refusal.Message)
+	machine = domain.AppendText(append(machine, `,"error_type":`...), refusal.Type)
 	machine = append(machine, '}')
 	body := []byte(`{"resultType":"complete","isError":true,`)
 	if structured != nil {
 		body = append(append(append(body, `"structuredContent":`...), structured...), ',')
 	}
 	body = append(body, `"content":[{"type":"text","text":`...)
-	body = jsontext.AppendText(body, refusal.Message)
-	body = jsontext.AppendText(append(body, `},{"type":"text","text":`...), string(machine))
+	body = domain.AppendText(body, refusal.Message)
+	body = domain.AppendText(append(body, `},{"type":"text","text":`...), string(machine))
 	body = append(append(body, `}],`...), x.catalogue.info...)
 	return append(body, '}')
 }

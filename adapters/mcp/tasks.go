@@ -83,10 +83,10 @@ func (x *exchange) taskFault(ctx context.Context, err error) *fault {
 
 // taskMembers writes the members that every form of a task has, each followed by a comma.
 func (x *exchange) taskMembers(dst []byte, t task.Task, message bool) []byte {
-	dst = jsontext.AppendText(append(dst, `"taskId":`...), string(t.ID))
-	dst = jsontext.AppendText(append(dst, `,"status":`...), string(t.State))
+	dst = domain.AppendText(append(dst, `"taskId":`...), string(t.ID))
+	dst = domain.AppendText(append(dst, `,"status":`...), string(t.State))
 	if message {
-		dst = jsontext.AppendText(append(dst, `,"statusMessage":`...), t.StatusMessage)
+		dst = domain.AppendText(append(dst, `,"statusMessage":`...), t.StatusMessage)
 	}
 	dst = t.CreatedAt.AppendFormat(append(dst, `,"createdAt":"`...), history.TimeLayout)
 	dst = t.UpdatedAt.AppendFormat(append(dst, `","lastUpdatedAt":"`...), history.TimeLayout)

@@ -7,6 +7,7 @@ import (
 
 	"aion/domain"
 	"aion/domain/history"
+	"aion/domain/task"
 	"aion/ports"
 )
 
@@ -33,23 +34,11 @@ func (s *Store) commit(c *history.Commit) error {
 		return err
 	}
 	now := s.clock.Now()
-	if k := c.Started; k != nil {
-		if old, ok := s.keys[idempotencyKey{k.Scope, k.Key}]; ok && old.ExpiresAt.After(now) {
-			return ports.IdempotencyTaken(k.Key)
-		}
-		if err := s.mcpTaskRefuses(k); err != nil {
-			return err
-		}
-	}
-	for _, k := range c.Claims {
-		if _, held := s.held(k); !held && !s.parked(k) {
-			return ports.ClaimLost(k)
-		}
+	begun, refusal, _ := ports.Judge(c, grounds{s, now}) // nothing fails here
+	if refusal != nil {
+		return refusal
 	}
 	w := s.workflows[c.WorkflowID]
-	if w.head() != c.ExpectedSeq {
-		return domain.SequenceConflict(c.WorkflowID, c.ExpectedSeq)
-	}
 	if w == nil {
 		w = &workflow{}
 		s.workflows[c.WorkflowID] = w
@@ -64,16 +53,47 @@ func (s *Store) commit(c *history.Commit) error {
 		s.act(a)
 	}
 	if k := c.Started; k != nil {
-		s.beginMCPTask(c)
 		s.expireKeys(now)
 		kept := *k
 		kept.ExpiresAt, kept.Task = stored(k.ExpiresAt), ""
 		s.keys[idempotencyKey{k.Scope, k.Key}] = kept
 	}
+	if begun != nil {
+		s.mcpTasks[begun.ID] = *begun
+	}
 	for i := range c.Audit {
 		s.record(&c.Audit[i])
 	}
 	return nil
+}
+
+// grounds implements ports.Grounds under the lock of the store.
+type grounds struct {
+	s   *Store
+	now time.Time
+}
+
+// KeyFree implements ports.Grounds.
+func (g grounds) KeyFree(k *history.Idempotency) (bool, error) {
+	old, known := g.s.keys[idempotencyKey{k.Scope, k.Key}]
+	return !known || !old.ExpiresAt.After(g.now), nil
+}
+
+// Waiting implements ports.Grounds.
+func (g grounds) Waiting(id task.ID) (t task.Task, known bool, err error) {
+	t, known = g.s.mcpTasks[id]
+	return t, known, nil
+}
+
+// Held implements ports.Grounds.
+func (g grounds) Held(c history.Claim) (bool, error) {
+	_, held := g.s.held(c)
+	return held || g.s.parked(c), nil
+}
+
+// Follows implements ports.Grounds.
+func (g grounds) Follows(c *history.Commit) (bool, error) {
+	return g.s.workflows[c.WorkflowID].head() == c.ExpectedSeq, nil
 }
 
 // expireKeys looks at a few keys for each new one, so that the dead ones never outnumber the live ones by much.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"aion/domain/history"
 	"aion/domain/task"
 	"aion/ports"
 )
@@ -95,25 +94,6 @@ func (s *Store) CountMCPTasks(_ context.Context) (map[task.State]int, error) {
 		counts[t.State]++
 	}
 	return counts, nil
-}
-
-// mcpTaskRefuses finds out whether a task lets a commit start something for it.
-func (s *Store) mcpTaskRefuses(k *history.Idempotency) error {
-	if k.Task == "" || s.mcpTasks[task.ID(k.Task)].State == task.Working {
-		return nil
-	}
-	return task.Ended(task.ID(k.Task))
-}
-
-// beginMCPTask records in a task what the commit starts for it; the commit was checked.
-func (s *Store) beginMCPTask(c *history.Commit) {
-	k := c.Started
-	id := task.ID(k.Task)
-	if t, known := s.mcpTasks[id]; known && len(c.Events) > 0 {
-		if begun, err := t.Begin(k.WorkflowID, k.RunID, c.Events[0].At); err == nil {
-			s.mcpTasks[id] = begun
-		}
-	}
 }
 
 func copyMCPTask(t task.Task) task.Task {

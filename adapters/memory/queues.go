@@ -56,16 +56,16 @@ func (s *Store) Open(_ context.Context, id domain.WorkflowID) ([]history.Task, e
 }
 
 // Park implements ports.TaskStore.
-func (s *Store) Park(_ context.Context, keys []domain.AttemptKey) error {
+func (s *Store) Park(_ context.Context, claims []history.Claim) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range keys {
-		t, ok := s.tasks[k.WorkflowID][taskPlace(k)]
-		if !ok || t.State != history.TaskStarted || t.Key.Attempt != k.Attempt {
+	for _, c := range claims {
+		t, held := s.held(c)
+		if !held {
 			continue
 		}
 		t.State, t.Owner, t.Token, t.ClaimUntil = history.TaskParked, "", 0, time.Time{}
-		s.tasks.put(k.WorkflowID, taskPlace(k), t)
+		s.tasks.put(c.Key.WorkflowID, taskPlace(c.Key), t)
 	}
 	return nil
 }

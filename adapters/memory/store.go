@@ -38,21 +38,6 @@ type Store struct {
 	epoch       int64 // of the last joining
 }
 
-var (
-	_ ports.EventStore      = (*Store)(nil)
-	_ ports.RunIndex        = (*Store)(nil)
-	_ ports.TaskStore       = (*Store)(nil)
-	_ ports.QueueStore      = (*Store)(nil)
-	_ ports.TimerStore      = (*Store)(nil)
-	_ ports.OutboxStore     = (*Store)(nil)
-	_ ports.TranscriptStore = (*Store)(nil)
-	_ ports.DeploymentStore = (*Store)(nil)
-	_ ports.NamespaceStore  = (*Store)(nil)
-	_ ports.MCPTaskStore    = (*Store)(nil)
-	_ ports.AuditLog        = (*Store)(nil)
-	_ ports.ReplicaStore    = (*Store)(nil)
-)
-
 // workflow is one history and its runs by generation.
 type workflow struct {
 	events []history.Recorded

@@ -9,6 +9,7 @@ import (
 
 	"aion/application/transcripts"
 	"aion/domain"
+	"aion/domain/history"
 	"aion/ports"
 )
 
@@ -35,10 +36,10 @@ func (d *Dispatcher) notKept(err error) {
 }
 
 // park gives an attempt back to the store under its own number: history gets nothing.
-func (d *Dispatcher) park(ctx context.Context, key domain.AttemptKey) {
-	d.registry.claim(key, 0, time.Time{})
-	if err := d.Tasks.Park(ctx, []domain.AttemptKey{key}); err != nil {
-		d.Logger.Error("an attempt cannot be parked; it counts as lost at the next start", keyed(key, "error", err)...)
+func (d *Dispatcher) park(ctx context.Context, held history.Claim) {
+	d.registry.claim(held.Key, 0, time.Time{})
+	if err := d.Tasks.Park(ctx, []history.Claim{held}); err != nil {
+		d.Logger.Error("an attempt cannot be parked; it counts as lost at the next start", keyed(held.Key, "error", err)...)
 		d.notKept(err)
 	}
 }

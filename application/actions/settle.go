@@ -38,7 +38,7 @@ func (d *Dispatcher) record(ctx context.Context, held history.Claim, verdict act
 	var decide engine.Decision
 	switch verdict := verdict.(type) {
 	case action.Parked:
-		d.park(ctx, key)
+		d.park(ctx, held)
 		d.Gate.doubted() // without a drain it is looked for again soon
 		return ports.EndParked
 	case action.Dropped:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"aion/application/actions"
-	"aion/application/engine"
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/action"
@@ -42,7 +41,7 @@ func TestCancelReachesTheServerThatRunsTheCommand(t *testing.T) {
 					t.Errorf("the next read shows %s", got.Status)
 				}
 				if told {
-					a.engine.Elsewhere(engine.News{Workflows: []domain.WorkflowID{s.Run.WorkflowID}})
+					a.engine.Elsewhere(ports.Changes{Workflows: []domain.WorkflowID{s.Run.WorkflowID}})
 				} else {
 					time.Sleep(1100 * time.Millisecond)
 				}
@@ -211,7 +210,7 @@ func TestNewsFromElsewhereWakesThoseWhoWait(t *testing.T) {
 					telling.Go(func() {
 						for time.Since(began) < time.Second {
 							for _, w := range []*world{a, b} {
-								w.engine.Elsewhere(engine.News{Workflows: []domain.WorkflowID{s.Run.WorkflowID}, Messages: true, Tasks: true, Timers: true})
+								w.engine.Elsewhere(ports.Changes{Workflows: []domain.WorkflowID{s.Run.WorkflowID}, Messages: true, Tasks: true, Timers: true})
 							}
 							time.Sleep(10 * time.Millisecond)
 						}
@@ -244,7 +243,7 @@ func TestChildThatIsStartedTooLateIsClosed(t *testing.T) {
 		a.store.Script(fake.Fault{Op: "Pending", Call: 1, When: fake.Before}, fake.Fault{Op: "Pending", Call: 2, When: fake.Before})
 		b.store.Script(fake.Fault{Op: "Runs", Call: 2, Hold: held}) // the first one shows the parent, the second one the child
 		s := a.start("mother")
-		b.engine.Elsewhere(engine.News{Messages: true})
+		b.engine.Elsewhere(ports.Changes{Messages: true})
 		synctest.Wait()
 		if b.store.Struck() != 1 {
 			t.Fatal("the other server is not about to start the child")

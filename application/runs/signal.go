@@ -78,7 +78,7 @@ func (s *Service) pending(id domain.WorkflowID) error {
 
 // recordedSignal finds the event of a signal that was delivered before.
 func (s *Service) recordedSignal(ctx context.Context, id domain.WorkflowID, signalID string) (history.Seq, domain.RunID, error) {
-	needle := history.AppendText(nil, signalID)
+	needle := domain.AppendText(nil, signalID)
 	for from := history.Seq(1); ; {
 		page, err := s.Events.History(ctx, id, from, historyRead)
 		if err != nil {

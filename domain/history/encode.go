@@ -9,25 +9,19 @@ func EncodeEvent(e Event) []byte {
 	return o.buf
 }
 
-func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event kind
+func (o *object) event(e Event) { //nolint:funlen // one case per event kind
 	o.open()
 	switch e := e.(type) {
 	case WorkflowStarted:
-		if e.Carried != nil {
-			o.raw("carried", e.Carried)
-		}
-		if !e.Deadline.IsZero() {
-			o.time("deadline", e.Deadline)
-		}
+		o.rawIf("carried", e.Carried)
+		o.timeIf("deadline", e.Deadline)
 		o.raw("input", e.Input)
 		o.texts("labels", e.Labels)
 		o.text("package_version", e.PackageVersion)
 		if e.Parent != nil {
 			o.parent("parent", *e.Parent)
 		}
-		if e.ParentRunID != "" {
-			o.text("parent_run_id", string(e.ParentRunID))
-		}
+		o.textIf("parent_run_id", string(e.ParentRunID))
 		o.text("started_by", e.StartedBy)
 		o.text("workflow_type", e.WorkflowType)
 	case ActivityStarted:
@@ -43,13 +37,9 @@ func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event
 		o.int("attempt", int64(e.Attempt))
 		o.text("class", string(e.Class))
 		o.text("code", e.Code)
-		if e.Details != nil {
-			o.raw("details", e.Details)
-		}
+		o.rawIf("details", e.Details)
 		o.text("message", e.Message)
-		if !e.RetryAt.IsZero() {
-			o.time("retry_at", e.RetryAt)
-		}
+		o.timeIf("retry_at", e.RetryAt)
 	case TimerFired:
 		o.int("timer_id", e.TimerID)
 	case SignalReceived:
@@ -59,33 +49,21 @@ func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event
 		o.text("signal_name", e.SignalName)
 	case ChildCompleted:
 		o.int("child", e.Child)
-		if e.Outcome != "" {
-			o.text("outcome", e.Outcome)
-		}
-		if e.Result != nil {
-			o.raw("result", e.Result)
-		}
+		o.textIf("outcome", e.Outcome)
+		o.rawIf("result", e.Result)
 	case ChildFailed:
 		o.int("child", e.Child)
 		if e.Failure != nil {
 			o.failure("failure", *e.Failure)
 		}
-		if e.Outcome != "" {
-			o.text("outcome", e.Outcome)
-		}
-		if e.Result != nil {
-			o.raw("result", e.Result)
-		}
+		o.textIf("outcome", e.Outcome)
+		o.rawIf("result", e.Result)
 	case WorkflowPaused:
 		o.text("by", e.By)
-		if e.Reason != "" {
-			o.text("reason", e.Reason)
-		}
+		o.textIf("reason", e.Reason)
 	case WorkflowResumed:
 		o.text("by", e.By)
-		if e.Reason != "" {
-			o.text("reason", e.Reason)
-		}
+		o.textIf("reason", e.Reason)
 	case WorkflowReopened:
 		o.text("by", e.By)
 		o.int("from_seq", e.FromSeq)
@@ -97,9 +75,7 @@ func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event
 		o.int("activity_id", e.ActivityID)
 		o.text("activity_type", e.ActivityType)
 		o.raw("input", e.Input)
-		if e.Node != "" {
-			o.text("node", e.Node)
-		}
+		o.textIf("node", e.Node)
 		if e.Retry != nil {
 			o.retry("retry", *e.Retry)
 		}
@@ -118,9 +94,7 @@ func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event
 		if e.Scope != nil {
 			o.text("scope", *e.Scope)
 		}
-		if e.Step != "" {
-			o.text("step", e.Step)
-		}
+		o.textIf("step", e.Step)
 		o.int("timer_id", e.TimerID)
 	case TimerCancelled:
 		o.int("timer_id", e.TimerID)
@@ -142,12 +116,8 @@ func (o *object) event(e Event) { //nolint:funlen,gocognit // one case per event
 		if e.Failure != nil {
 			o.failure("failure", *e.Failure)
 		}
-		if e.Outcome != "" {
-			o.text("outcome", e.Outcome)
-		}
-		if e.Result != nil {
-			o.raw("result", e.Result)
-		}
+		o.textIf("outcome", e.Outcome)
+		o.rawIf("result", e.Result)
 	case WorkflowTimedOut:
 		o.int("timeout_ms", e.TimeoutMS)
 	case WorkflowContinuedAsNew:
@@ -231,9 +201,7 @@ func (o *object) failure(key string, e Failure) {
 	if e.Scope != nil {
 		o.text("scope", *e.Scope)
 	}
-	if e.Step != "" {
-		o.text("step", e.Step)
-	}
+	o.textIf("step", e.Step)
 	o.close()
 }
 

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
+	"aion/domain"
 	"aion/domain/action"
 )
 
@@ -26,11 +26,11 @@ func (o *object) key(k string) {
 		o.buf = append(o.buf, ',')
 	}
 	o.first = false
-	o.buf = AppendText(o.buf, k)
+	o.buf = domain.AppendText(o.buf, k)
 	o.buf = append(o.buf, ':')
 }
 
-func (o *object) text(k, v string)      { o.key(k); o.buf = AppendText(o.buf, v) }
+func (o *object) text(k, v string)      { o.key(k); o.buf = domain.AppendText(o.buf, v) }
 func (o *object) int(k string, v int64) { o.key(k); o.buf = strconv.AppendInt(o.buf, v, 10) }
 func (o *object) bool(k string, v bool) { o.key(k); o.buf = strconv.AppendBool(o.buf, v) }
 
@@ -50,6 +50,26 @@ func (o *object) time(k string, v time.Time) {
 	o.buf = append(o.buf, '"')
 	o.buf = v.UTC().AppendFormat(o.buf, TimeLayout)
 	o.buf = append(o.buf, '"')
+}
+
+// What has nothing to say is left out.
+
+func (o *object) textIf(k, v string) {
+	if v != "" {
+		o.text(k, v)
+	}
+}
+
+func (o *object) rawIf(k string, v []byte) {
+	if v != nil {
+		o.raw(k, v)
+	}
+}
+
+func (o *object) timeIf(k string, v time.Time) {
+	if !v.IsZero() {
+		o.time(k, v)
+	}
 }
 
 func (o *object) nullable(k string, v *string) {
@@ -92,49 +112,4 @@ func (o *object) retry(k string, r action.Retry) {
 	o.close()
 	o.int("max_attempts", int64(r.MaxAttempts))
 	o.close()
-}
-
-const hexDigits = "0123456789abcdef"
-
-// AppendText appends s as a JSON string in its shortest form: only quote, backslash and control characters are escaped,
-// and an invalid byte becomes U+FFFD.
-func AppendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= 0x20 && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			b = append(b, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			case '\r':
-				b = append(b, '\\', 'r')
-			case '\t':
-				b = append(b, '\\', 't')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-			}
-			i++
-			start = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			b = append(b, s[start:i]...)
-			b = append(b, "\uFFFD"...)
-			i++
-			start = i
-			continue
-		}
-		i += n
-	}
-	b = append(b, s[start:]...)
-	return append(b, '"')
 }

@@ -36,12 +36,11 @@ func (t *turn) schedule(st *strand, c callee, input value.Value) {
 	s := t.s
 	id := s.nextActivity
 	s.nextActivity++
-	retry := t.policy(c)
-	s.activities.add(id, &activity{strand: st, typ: c.name, queue: c.queue, node: c.node, retry: retry, attempt: 1})
+	s.activities.add(id, &activity{strand: st, typ: c.name, queue: c.queue, attempt: 1})
 	st.wait = wait{kind: waitActivity, id: id, timer: noTimer, since: t.at}
 	t.emit(history.ActivityScheduled{
 		ActivityID: id, ActivityType: c.name, TaskQueue: c.queue, Node: c.node,
-		Input: value.Encode(input), Step: st.act.step.Name, Scope: st.scope, TimeoutMS: c.timeoutMS, Retry: retry,
+		Input: value.Encode(input), Step: st.act.step.Name, Scope: st.scope, TimeoutMS: c.timeoutMS, Retry: t.policy(c),
 	})
 }
 

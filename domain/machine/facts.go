@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"aion/domain"
-	"aion/domain/action"
 	"aion/domain/awl/value"
 	"aion/domain/history"
 )
@@ -70,7 +69,7 @@ func (t *turn) activityFailed(e history.ActivityFailed) (ignored bool, err error
 		return err == nil, err
 	}
 	if !e.RetryAt.IsZero() {
-		a.retryAfter(e.Class)
+		a.attempt, a.started = a.attempt+1, false
 		return false, nil
 	}
 	t.s.activities.delete(e.ActivityID)
@@ -80,20 +79,6 @@ func (t *turn) activityFailed(e history.ActivityFailed) (ignored bool, err error
 	}
 	t.failLater(a.strand, f)
 	return false, nil
-}
-
-// retryAfter counts a failed attempt and opens the next one. A lost attempt does not count for the policy.
-func (a *activity) retryAfter(class action.Class) {
-	a.attempt++
-	a.started = false
-	if class == action.Lost {
-		a.lostInRow++
-		return
-	}
-	a.lostInRow = 0
-	if class == action.Retryable || class == action.Timeout {
-		a.policyFailures++
-	}
 }
 
 func (t *turn) timerFired(e history.TimerFired) (ignored bool, err error) {

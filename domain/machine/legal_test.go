@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"aion/domain"
-	"aion/domain/action"
 	"aion/domain/history"
 	"aion/domain/machine"
 )
@@ -116,37 +115,6 @@ func TestRunBeginsWithItsStart(t *testing.T) {
 	unknown := history.Recorded{Seq: 9, At: r.at, WorkflowID: workflowID, RunID: runID, Type: "Nonsense", Data: []byte(`{}`)}
 	if _, err := machine.Advance(p, r.s, unknown); domain.CodeOf(err) != domain.CodeBackend || !strings.Contains(err.Error(), "Nonsense") {
 		t.Errorf("an unknown event: %v", err)
-	}
-}
-
-// engine 12: the counters that the engine computes a retry from.
-func TestAttemptsAreCountedByClass(t *testing.T) {
-	t.Parallel()
-	r := start(t, compiled(t, callThenWait), xs3)
-	fail := func(class action.Class) {
-		t.Helper()
-		r.fact(history.ActivityFailed{ActivityID: 0, Attempt: r.started(0), Class: class, Message: "m", RetryAt: r.at})
-	}
-	want := func(policy, lost int) {
-		t.Helper()
-		if p, l := r.s.Attempts(0); p != policy || l != lost {
-			t.Errorf("counted %d and %d, want %d and %d", p, l, policy, lost)
-		}
-	}
-	fail(action.Lost)
-	fail(action.Lost)
-	want(0, 2)
-	fail(action.Retryable)
-	want(1, 0)
-	fail(action.Timeout)
-	want(2, 0)
-	fail(action.Lost)
-	want(2, 1)
-	if a := r.s.OpenActivities(); len(a) != 1 || a[0].Attempt != 6 || a[0].Started {
-		t.Errorf("open: %+v", a)
-	}
-	if p, l := r.s.Attempts(77); p != 0 || l != 0 || r.s.Retry(77) != nil || r.s.Retry(0) != nil {
-		t.Error("an unknown activity has counters")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"aion/domain"
-	"aion/domain/action"
 	"aion/domain/history"
 )
 
@@ -69,15 +68,11 @@ type ending struct {
 
 // activity is an open activity.
 type activity struct {
-	strand         *strand
-	typ            string
-	queue          string
-	node           string
-	retry          *action.Retry
-	attempt        int // the running or the coming one
-	started        bool
-	policyFailures int
-	lostInRow      int
+	strand  *strand
+	typ     string
+	queue   string
+	attempt int // the running or the coming one
+	started bool
 }
 
 // mailbox holds what waits at one signal: strands or payloads, never both while the run is not paused.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"aion/domain"
-	"aion/domain/action"
 	"aion/domain/history"
 )
 
@@ -13,11 +12,8 @@ type OpenActivity struct {
 	ID      int64
 	Type    string
 	Queue   string
-	Node    string
 	Attempt int
 	Started bool // the attempt runs
-	Step    string
-	Scope   string
 }
 
 // Kinds of waits.
@@ -82,29 +78,9 @@ func (s *State) OpenActivities() []OpenActivity {
 	}
 	open := make([]OpenActivity, 0, s.activities.live)
 	s.activities.each(func(id int64, a *activity) {
-		open = append(open, OpenActivity{
-			ID: id, Type: a.typ, Queue: a.queue, Node: a.node, Attempt: a.attempt, Started: a.started,
-			Step: a.strand.act.step.Name, Scope: a.strand.scope,
-		})
+		open = append(open, OpenActivity{ID: id, Type: a.typ, Queue: a.queue, Attempt: a.attempt, Started: a.started})
 	})
 	return open
-}
-
-// Attempts counts the ended attempts of an open activity: those that count for its retry policy, and the lost ones since the
-// last other end.
-func (s *State) Attempts(activityID int64) (policyFailures, lostInRow int) {
-	if a := s.activities.get(activityID); a != nil {
-		return a.policyFailures, a.lostInRow
-	}
-	return 0, 0
-}
-
-// Retry is the policy of an open activity; nil: one attempt.
-func (s *State) Retry(activityID int64) *action.Retry {
-	if a := s.activities.get(activityID); a != nil {
-		return a.retry
-	}
-	return nil
 }
 
 // Waits gives what else the run waits for, in activation order. A run that has ended waits for nothing.

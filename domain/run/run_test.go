@@ -164,6 +164,29 @@ func TestCurrentStepIsTheOneStartedLastElseScheduledLast(t *testing.T) {
 	}
 }
 
+// engine 12: the counters that a retry is computed from.
+func TestAttemptsAreCountedByClass(t *testing.T) {
+	t.Parallel()
+	x := newTape()
+	if err := x.add(started(), scheduled(0)); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		class        action.Class
+		policy, lost int
+	}{{action.Lost, 0, 1}, {action.Lost, 0, 2}, {action.Retryable, 1, 0}, {action.Timeout, 2, 0}, {action.Lost, 2, 1}, {action.Terminal, 2, 0}} {
+		attempt := i + 1
+		err := x.add(begun(0, attempt), history.ActivityFailed{Attempt: attempt, Class: c.class, Code: "c", Message: "m", RetryAt: epoch.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, open := x.run.Activity(0)
+		if !open || a.PolicyFailures != c.policy || a.LostInRow != c.lost || a.Attempt != attempt+1 || a.Started {
+			t.Errorf("after attempt %d, which ended %s: %+v", attempt, c.class, a)
+		}
+	}
+}
+
 // A history of an earlier writer names no step: the type stands in.
 func TestActivityWithoutAStepIsShownByItsType(t *testing.T) {
 	t.Parallel()

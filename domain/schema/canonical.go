@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"aion/domain"
+)
 
 // canonical is a text that is the same for two values exactly when JSON Schema calls them equal: members sorted, numbers
 // by value.
@@ -13,7 +17,7 @@ func appendCanonical(b []byte, n *node) []byte {
 	case jsonNumber:
 		return append(b, newDecimal(n.text).String()...)
 	case jsonString:
-		return appendText(b, n.str())
+		return domain.AppendText(b, n.str())
 	case jsonArray:
 		b = append(b, '[')
 		for i := range n.elems() {
@@ -33,7 +37,7 @@ func appendCanonical(b []byte, n *node) []byte {
 		})
 		b = append(b, '{')
 		for _, m := range order {
-			b = appendText(append(b, ','), m.key)
+			b = domain.AppendText(append(b, ','), m.key)
 			b = appendCanonical(append(b, ':'), &m.val)
 		}
 		return append(b, '}')

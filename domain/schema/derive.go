@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"aion/domain"
+)
 
 // Draft is the dialect of every schema that is derived.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
@@ -106,12 +110,12 @@ func (d *deriver) key(k string) {
 	if d.b[len(d.b)-1] != '{' {
 		d.b = append(d.b, ',')
 	}
-	d.b = append(appendText(d.b, k), ':')
+	d.b = append(domain.AppendText(d.b, k), ':')
 }
 
 func (d *deriver) text(k, v string) {
 	d.key(k)
-	d.b = appendText(d.b, v)
+	d.b = domain.AppendText(d.b, v)
 }
 
 func (d *deriver) raw(k, v string) {
@@ -244,7 +248,7 @@ func (d *deriver) texts(list []string) {
 		if i > 0 {
 			d.b = append(d.b, ',')
 		}
-		d.b = appendText(d.b, s)
+		d.b = domain.AppendText(d.b, s)
 	}
 	d.b = append(d.b, ']')
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"aion/domain"
+)
 
 // compacted is a schema's own JSON without insignificant space. Raw is JSON: it was projected.
 func compacted(raw []byte) []byte {
@@ -28,7 +32,7 @@ func appendCompact(b []byte, n *node) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(appendText(b, n.members()[i].key), ':')
+			b = append(domain.AppendText(b, n.members()[i].key), ':')
 			b = appendCompact(b, &n.members()[i].val)
 		}
 		return append(b, '}')
@@ -80,7 +84,7 @@ func (d *deriver) renamed(n *node, owner string) {
 		switch {
 		case m.key == "$ref" && m.val.kind == jsonString:
 			rest := strings.TrimPrefix(m.val.str(), "#/$defs/")
-			d.b = appendText(d.b, reference(owner)+"."+rest)
+			d.b = domain.AppendText(d.b, reference(owner)+"."+rest)
 		case m.key == "items" || m.key == "additionalProperties":
 			d.renamed(&m.val, owner)
 		case m.key == "properties" && m.val.kind == jsonObject:

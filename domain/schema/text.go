@@ -5,29 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// appendText appends s as a JSON string in its shortest form: only quote, backslash and control characters are escaped.
-func appendText(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c == '\r':
-			b = append(b, '\\', 'r')
-		case c == '\t':
-			b = append(b, '\\', 't')
-		case c < 0x20:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
-}
-
 // shorten cuts a foreign text for use in a message.
 func shorten(s string) string {
 	const most = 64

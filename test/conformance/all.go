@@ -4,22 +4,11 @@ import (
 	"testing"
 
 	"aion/ports"
+	"aion/test/fake"
 )
 
 // Store is every store port but the one for documents.
-type Store interface { //nolint:interfacebloat // a sum of ports, for suites only
-	ports.EventStore
-	ports.RunIndex
-	ports.TaskStore
-	ports.QueueStore
-	ports.TimerStore
-	ports.OutboxStore
-	ports.TranscriptStore
-	ports.DeploymentStore
-	ports.NamespaceStore
-	ports.MCPTaskStore
-	ports.AuditLog
-}
+type Store = fake.Backend
 
 // All runs the suite of every port that Store joins.
 func All(t *testing.T, open func(testing.TB) Store) {

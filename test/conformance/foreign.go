@@ -186,7 +186,7 @@ func foreignLookups(t *testing.T, s Store) {
 	check(s.Heads(ctx, odd, odd))
 	check(s.Lost(ctx, []history.Claim{{Key: domain.AttemptKey{WorkflowID: odd, RunID: odd}, Token: 1}}))
 	check(s.Renew(ctx, []history.Claim{{Key: domain.AttemptKey{WorkflowID: odd, RunID: odd}, Token: 1}}, start.Add(time.Hour)))
-	check(nil, s.Park(ctx, []domain.AttemptKey{{WorkflowID: odd, RunID: odd}}))
+	check(nil, s.Park(ctx, []history.Claim{{Key: domain.AttemptKey{WorkflowID: odd, RunID: odd}}}))
 	check(nil, s.Delivered(ctx, []string{odd}))
 	for _, err := range errs {
 		if err != nil {

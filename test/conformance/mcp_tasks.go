@@ -31,6 +31,7 @@ func MCPTaskStore(t *testing.T, open func(testing.TB) MCPTasks) {
 		"a start tells its task in the same commit":                  linkedStart,
 		"a start of an ended or unknown task is refused and no more": refusedStart,
 		"of a start and a cancel exactly one wins":                   startAgainstCancel,
+		"of several reasons to refuse, the first in order counts":    refusalsInOrder,
 	})
 }
 
@@ -290,4 +291,29 @@ func startAgainstCancel(t *testing.T, s MCPTasks) {
 			t.Errorf("start %v, head %d, task %+v", started, head, got)
 		}
 	}
+}
+
+func refusalsInOrder(t *testing.T, s MCPTasks) {
+	makeTask(t, s, mcpTask(1), mcpTask(2))
+	f, first := startFor(1, mcpTaskID(1))
+	mustAppend(t, s, first)
+	turn(t, s, mcpTaskID(2), cancel)
+	// Everything is wrong with it; then one reason after the other is taken away.
+	_, c := startFor(1, mcpTaskID(2))
+	c.Events[0].Seq, c.Started.Key, c.Claims = 7, first.Started.Key, []history.Claim{{Key: f.key(9, 1), Token: 4}}
+	for _, step := range []struct {
+		typ  string
+		code domain.Code
+		mend func()
+	}{
+		{"StoreFault", domain.CodeBackend, func() { c.Events[0].Seq = 1 }},
+		{"IdempotencyTaken", domain.CodeIdempotencyConflict, func() { c.Started.Key = "free" }},
+		{"TaskEnded", domain.CodeIdempotencyConflict, func() { c.Started.Task = "" }},
+		{"ClaimLost", domain.CodeSequenceConflict, func() { c.Claims = nil }},
+		{"SequenceConflict", domain.CodeSequenceConflict, func() { c = newFlow(3).started() }},
+	} {
+		wantCode(t, appendOne(t.Context(), s, c), step.code, step.typ)
+		step.mend()
+	}
+	mustAppend(t, s, c)
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -132,7 +133,7 @@ func TestServerThatIsCutOffStopsBeforeAnotherTakesOver(t *testing.T) {
 	if started, _ := o.attempts(id); len(started) != 1 {
 		t.Fatalf("attempts %v", started)
 	}
-	time.Sleep(4 * time.Second) // both have seen each other
+	meet(t, cut, other)
 	link.Cut()
 	eventually(t, "the other server runs it", func() bool { return len(logged(t, dir)) >= 3 })
 	want := []string{"begin-k", "stopped-k", "begin-k"}
@@ -165,7 +166,7 @@ func TestStoreThatIsAwayForAllCausesNoSecondExecution(t *testing.T) {
 	a.deploy("span.awl", span("span", "100")) // ends 10 s after it began, long before who is cut off would stop it
 	id := a.start("span", map[string]any{"dir": dir, "key": "k"})
 	eventually(t, "the command runs", func() bool { return len(logged(t, dir)) == 1 })
-	time.Sleep(4 * time.Second) // both have seen each other
+	meet(t, first, second)
 	pg.Freeze()
 	began := time.Now()
 	refused, err := b.call("start_run", map[string]any{"namespace": "default", "workflow_type": "span", "input": map[string]any{"dir": dir, "key": "late"}})
@@ -178,7 +179,7 @@ func TestStoreThatIsAwayForAllCausesNoSecondExecution(t *testing.T) {
 	eventually(t, "both are unready", func() bool {
 		return ready(first) == http.StatusServiceUnavailable && ready(second) == http.StatusServiceUnavailable
 	})
-	time.Sleep(time.Until(began.Add(32 * time.Second)))
+	time.Sleep(time.Until(began.Add(32 * time.Second))) // so long it is away
 	pg.Thaw()
 	eventually(t, "the run ends", func() bool {
 		r, err := b.call("describe_run", map[string]any{"namespace": "default", "workflow_id": id})
@@ -192,12 +193,36 @@ func TestStoreThatIsAwayForAllCausesNoSecondExecution(t *testing.T) {
 }
 
 func ready(s *server) int {
+	code, _ := readiness(s)
+	return code
+}
+
+// readiness is what a server answers the probe; 0: nothing.
+func readiness(s *server) (code int, text string) {
 	res, err := http.Get(s.url + "/health/ready")
 	if err != nil {
-		return 0
+		return 0, ""
 	}
-	_ = res.Body.Close()
-	return res.StatusCode
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return res.StatusCode, string(body)
+}
+
+// meet waits until each of some servers knows of the others.
+func meet(t testing.TB, servers ...*server) {
+	t.Helper()
+	for _, s := range servers {
+		for _, other := range servers {
+			address := strings.TrimPrefix(other.url, "http://")
+			eventually(t, s.url+" knows "+address, func() bool {
+				code, text := readiness(s)
+				return code == http.StatusOK && strings.Contains(text, address)
+			})
+		}
+	}
 }
 
 // engine 8, actions 50: what a drain parks is taken up by another server under its own number, within a second or so.
@@ -240,13 +265,20 @@ func TestOneOfTwoServersIsKilledAtRandom(t *testing.T) {
 	homes := []string{newHome(t), newHome(t)}
 	servers := []*server{f.at(t, homes[0], dsn), f.at(t, homes[1], dsn)}
 	connect(t, servers[0]).deploy("marked.awl", marked)
-	time.Sleep(1500 * time.Millisecond) // the route is known everywhere
+	started, tries := map[string]string{}, 0
+	eventually(t, "the other server knows the type", func() bool {
+		tries++
+		key := fmt.Sprintf("first%d", tries)
+		if id := tryStart(servers[1], dir, key); id != "" {
+			started[id] = key
+		}
+		return len(started) > 0
+	})
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 1))
-	started := map[string]string{}
 	for i := 0; i < runs; {
-		for range 20 {
+		for range 1 + chance.IntN(40) { // one is killed in the midst of what the last ones do
 			key := fmt.Sprintf("r%d", i)
 			if id := tryStart(servers[chance.IntN(2)], dir, key); id != "" {
 				started[id] = key
@@ -254,7 +286,6 @@ func TestOneOfTwoServersIsKilledAtRandom(t *testing.T) {
 			i++
 		}
 		victim := chance.IntN(2)
-		time.Sleep(time.Duration(chance.IntN(200)) * time.Millisecond)
 		servers[victim].kill()
 		servers[victim] = f.at(t, homes[victim], dsn)
 	}

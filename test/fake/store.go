@@ -283,8 +283,8 @@ func (s *Store) Open(ctx context.Context, id domain.WorkflowID) ([]history.Task,
 }
 
 // Park implements ports.TaskStore.
-func (s *Store) Park(ctx context.Context, keys []domain.AttemptKey) error {
-	return act(ctx, s, "Park", func() error { return s.next.Park(ctx, keys) })
+func (s *Store) Park(ctx context.Context, claims []history.Claim) error {
+	return act(ctx, s, "Park", func() error { return s.next.Park(ctx, claims) })
 }
 
 // Renew implements ports.TaskStore.

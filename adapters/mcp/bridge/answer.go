@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 
-	"aion/adapters/web/jsontext"
 	"aion/domain"
 )
 
@@ -43,7 +42,7 @@ func oneLine(text []byte) []byte {
 
 func (f *fault) answer(data []byte) answer {
 	out := strconv.AppendInt([]byte(`{"code":`), int64(f.code), 10)
-	out = jsontext.AppendText(append(out, `,"message":`...), f.message)
+	out = domain.AppendText(append(out, `,"message":`...), f.message)
 	if data != nil {
 		out = appendMember(out, "data", data)
 	}
@@ -58,15 +57,15 @@ func refuse(method string, err error) answer {
 		refusal = &domain.Error{Code: domain.CodeBackend, Type: "Internal", Message: "the bridge failed at this call; its log holds the cause"}
 	}
 	if method != "tools/call" {
-		data := jsontext.AppendText([]byte(`{"code":`), string(refusal.Code))
-		data = append(jsontext.AppendText(append(data, `,"error_type":`...), refusal.Type), '}')
+		data := domain.AppendText([]byte(`{"code":`), string(refusal.Code))
+		data = append(domain.AppendText(append(data, `,"error_type":`...), refusal.Type), '}')
 		return (&fault{codeInternal, refusal.Message}).answer(data)
 	}
-	words := jsontext.AppendText([]byte(`{"code":`), string(refusal.Code))
-	words = jsontext.AppendText(append(words, `,"message":`...), refusal.Message)
-	words = append(jsontext.AppendText(append(words, `,"error_type":`...), refusal.Type), '}')
+	words := domain.AppendText([]byte(`{"code":`), string(refusal.Code))
+	words = domain.AppendText(append(words, `,"message":`...), refusal.Message)
+	words = append(domain.AppendText(append(words, `,"error_type":`...), refusal.Type), '}')
 	out := []byte(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":`)
-	out = jsontext.AppendText(out, refusal.Message)
-	out = jsontext.AppendText(append(out, `},{"type":"text","text":`...), string(words))
+	out = domain.AppendText(out, refusal.Message)
+	out = domain.AppendText(append(out, `},{"type":"text","text":`...), string(words))
 	return answer{result: append(out, `}]}`...)}
 }

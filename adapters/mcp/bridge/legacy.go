@@ -58,7 +58,7 @@ func (c *conn) initialize(ctx context.Context) answer {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
 	discovered := c.shown.discover(ctx)
-	out := jsontext.AppendText([]byte(`{"protocolVersion":`), revision)
+	out := domain.AppendText([]byte(`{"protocolVersion":`), revision)
 	out = append(out, `,"capabilities":{"tools":{}}`...)
 	info := member(member(discovered, "_meta"), keyServer)
 	if jsontext.KindOf(info) != jsontext.Object {

@@ -107,6 +107,6 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 	if len(dst) > 0 && dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	dst = jsontext.AppendText(dst, name)
+	dst = domain.AppendText(dst, name)
 	return append(append(dst, ':'), value...)
 }

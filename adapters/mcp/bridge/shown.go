@@ -11,6 +11,7 @@ import (
 
 	"aion/adapters/mcp"
 	"aion/adapters/web/jsontext"
+	"aion/domain"
 )
 
 // shown is what clients see of the server without calling a tool. Results of the server are kept for their ttlMs; while
@@ -64,7 +65,7 @@ const maxTTL = 24 * time.Hour
 
 // ask sends one request of the bridge's own.
 func (s *shown) ask(ctx context.Context, method string) ([]byte, error) {
-	body := jsontext.AppendText([]byte(`{"jsonrpc":"2.0","id":"bridge","method":`), method)
+	body := domain.AppendText([]byte(`{"jsonrpc":"2.0","id":"bridge","method":`), method)
 	body = append(body, `,"params":{"_meta":`...)
 	body = append(append(body, metadata(nil, s.bundled.client())...), `}}`...)
 	a, err := s.up.post(ctx, request{method: method, version: mcp.Revision, body: body}, func([]byte) {})

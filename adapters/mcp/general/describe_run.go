@@ -95,11 +95,11 @@ func (s *Service) listTranscripts(out *description, handles []runs.TranscriptHan
 	room := newPage(maxPageDefault, len(frame)-len(out.Result))
 	first := len(handles)
 	for first > 0 {
-		entry, err := mcp.Encode(toTranscript(out.Namespace, handles[first-1]))
+		full, err := room.add(toTranscript(out.Namespace, handles[first-1]))
 		if err != nil {
 			return err
 		}
-		if !room.add(entry) {
+		if full {
 			break
 		}
 		first--

@@ -32,14 +32,14 @@ func (s *Service) listDocuments(ctx context.Context, call mcp.Call) (any, error)
 	fill := newPage(s.maxResult, frame)
 	truncated := listing.Truncated
 	for _, e := range listing.Entries {
-		entry, err := mcp.Encode(documentEntry{
+		full, err := fill.add(documentEntry{
 			Path: string(e.Path), Name: strings.TrimSuffix(path.Base(string(e.Path)), ".awl"),
 			ContentHash: e.ContentHash, Bytes: e.Bytes, ModifiedAt: stamp(e.ModifiedAt),
 		})
 		if err != nil {
 			return nil, err
 		}
-		if !fill.add(entry) {
+		if full {
 			truncated = true
 			break
 		}

@@ -40,11 +40,11 @@ func (s *Service) listRuns(ctx context.Context, call mcp.Call) (any, error) {
 	const frame = 600 // namespace and cursor at their longest
 	fill := newPage(pageBytes, frame)
 	for i, row := range read.Runs {
-		entry, err := mcp.Encode(toRun(row))
+		full, err := fill.add(toRun(row))
 		if err != nil {
 			return nil, err
 		}
-		if !fill.add(entry) {
+		if full {
 			last := read.Runs[i-1]
 			out.NextCursor = nullable(runs.CursorAfter(req, ports.RunPosition{StartedAt: last.StartedAt, RunID: last.RunID}))
 			break

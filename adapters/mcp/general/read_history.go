@@ -7,6 +7,7 @@ import (
 	"aion/adapters/mcp"
 	"aion/adapters/web/jsontext"
 	"aion/application/runs"
+	"aion/domain"
 	"aion/domain/history"
 )
 
@@ -67,12 +68,9 @@ func (s *Service) readHistory(ctx context.Context, call mcp.Call) (any, error) {
 
 func fillEvents(fill *page, events []history.Recorded, valueBytes int) (full bool, err error) {
 	for _, r := range events {
-		entry, err := mcp.Encode(event{Seq: r.Seq, Type: r.Type, RecordedAt: stamp(r.At), RunID: string(r.RunID), Data: boundedMembers(r.Data, valueBytes)})
-		if err != nil {
-			return false, err
-		}
-		if !fill.add(entry) {
-			return true, nil
+		full, err := fill.add(event{Seq: r.Seq, Type: r.Type, RecordedAt: stamp(r.At), RunID: string(r.RunID), Data: boundedMembers(r.Data, valueBytes)})
+		if full || err != nil {
+			return full, err
 		}
 	}
 	return false, nil
@@ -89,7 +87,7 @@ func boundedMembers(object json.RawMessage, limit int) json.RawMessage {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = jsontext.AppendText(out, m.Name)
+		out = domain.AppendText(out, m.Name)
 		out = append(append(out, ':'), bounded(m.Value, limit)...)
 	}
 	return append(out, '}')

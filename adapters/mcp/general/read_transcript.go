@@ -101,12 +101,8 @@ func (s *Service) readTranscript(ctx context.Context, call mcp.Call) (any, error
 
 func fillRecords(fill *page, records []domaintranscript.Record, valueBytes int) (full bool, err error) {
 	for _, r := range records {
-		entry, err := mcp.Encode(toRecord(r, valueBytes))
-		if err != nil {
-			return false, err
-		}
-		if !fill.add(entry) {
-			return true, nil
+		if full, err := fill.add(toRecord(r, valueBytes)); full || err != nil {
+			return full, err
 		}
 	}
 	return false, nil

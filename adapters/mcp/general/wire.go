@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"aion/adapters/mcp"
 	"aion/application/runs"
 	"aion/domain/history"
 )
@@ -93,14 +94,18 @@ func newPage(limit, frame int) *page {
 }
 
 // add takes an entry, or reports that the page ends before it.
-func (p *page) add(entry json.RawMessage) bool {
+func (p *page) add(v any) (full bool, err error) {
+	entry, err := mcp.Encode(v)
+	if err != nil {
+		return false, err
+	}
 	size := len(entry) + 1
 	if len(p.entries) > 0 && size > p.room {
-		return false
+		return true, nil
 	}
 	p.room -= size
 	p.entries = append(p.entries, entry)
-	return true
+	return false, nil
 }
 
 // bounds gives the size limits of one call: smaller ones when the caller left the number of entries to the server.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"aion/adapters/web/jsontext"
+	"aion/domain"
 )
 
 func TestCheckNamesTheFault(t *testing.T) {
@@ -95,7 +96,7 @@ func TestTextSurvivesTheRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
-		token := jsontext.AppendText(nil, s)
+		token := domain.AppendText(nil, s)
 		if err := jsontext.Check(token, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -103,9 +104,6 @@ func TestTextSurvivesTheRoundTrip(t *testing.T) {
 			t.Fatalf("%q became %q", s, got)
 		}
 	})
-	if got := string(jsontext.AppendText(nil, "a\xffb\uFFFDc")); got != "\"a\uFFFDb\uFFFDc\"" {
-		t.Errorf("invalid UTF-8 became %q", got)
-	}
 }
 
 // FuzzCheck holds Check against the standard library, which admits repeated names and repairs UTF-8 but has the same

@@ -210,35 +210,3 @@ func scaled(digits []byte, exponent int, negative bool) (int64, bool) {
 	}
 	return n, true
 }
-
-// AppendText appends s as a JSON string; what is no UTF-8 becomes U+FFFD.
-func AppendText(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i, r := range s {
-		if r >= 0x20 && r != '"' && r != '\\' && r != '\uFFFD' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch r {
-		case '"', '\\':
-			dst = append(dst, '\\', byte(r))
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\uFFFD': // itself, or a byte that is no UTF-8
-			dst = append(dst, "\uFFFD"...)
-			if len(s) >= i+3 && s[i:i+3] == "\uFFFD" {
-				from = i + 3
-			}
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
-		}
-	}
-	return append(append(dst, s[from:]...), '"')
-}

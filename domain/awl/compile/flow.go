@@ -43,10 +43,12 @@ func (c *compiler) group(steps []*syntax.Step, clauses map[string]bool) plan.Stm
 
 func (c *compiler) flow(steps []*syntax.Step, sc scope) plan.Flow {
 	f := plan.Flow{Steps: []plan.Step{}, Edges: []plan.Edge{}}
-	next := successors(steps, sc)
+	falls := FallThroughs(steps, func(name string) bool { return sc.clauses[name] })
 	for i, s := range steps {
 		ps := c.step(s, sc)
-		ps.FallThrough = next[i]
+		if falls[i] {
+			ps.FallThrough = steps[i+1].Name.Name
+		}
 		f.Steps = append(f.Steps, ps)
 	}
 	regions(f.Steps)
@@ -58,7 +60,7 @@ func (c *compiler) flow(steps []*syntax.Step, sc scope) plan.Flow {
 
 func (c *compiler) step(s *syntax.Step, sc scope) plan.Step {
 	ctx := &stepContext{compiler: c, step: s, scope: sc}
-	p := plan.Step{Name: s.Name.Name, Kind: c.kind(s), Doc: text(s.Doc), Line: line(s)}
+	p := plan.Step{Name: s.Name.Name, Kind: Kind(s, func(name string) bool { return c.ops[name].subflow != nil }), Doc: text(s.Doc), Line: line(s)}
 	for _, a := range s.After {
 		p.After = append(p.After, a.Name)
 	}
@@ -76,106 +78,6 @@ func (c *compiler) step(s *syntax.Step, sc scope) plan.Step {
 }
 
 func line(s *syntax.Step) int { return s.Name.Span.Start.Line }
-
-// kind is what a step is to a reader (awl 8).
-func (c *compiler) kind(s *syntax.Step) string {
-	if len(s.Body) == 0 {
-		if len(s.Clauses) > 0 {
-			return plan.KindDecision
-		}
-		return plan.KindPlain
-	}
-	switch first := s.Body[0].(type) {
-	case *syntax.Region:
-		return first.Verb // the kinds of openers are named like their verbs
-	case *syntax.Collect:
-		return plan.KindCollect
-	case *syntax.Call:
-		if c.ops[first.Name.Name].subflow != nil {
-			return plan.KindSubflow
-		}
-	}
-	if hasSubsteps(s.Body) {
-		return plan.KindGroup
-	}
-	return plan.KindPlain
-}
-
-func hasSubsteps(list []syntax.Stmt) bool {
-	for _, s := range list {
-		switch s := s.(type) {
-		case *syntax.Substep:
-			return true
-		case *syntax.Fork:
-			if hasSubsteps(s.Body) {
-				return true
-			}
-		case *syntax.Loop:
-			if hasSubsteps(s.Body) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// successors gives, for each step, the one that follows a completion without a route (awl 7.3); empty when there is none.
-func successors(steps []*syntax.Step, sc scope) []string {
-	routed, awaited := map[string]bool{}, map[string]bool{}
-	for _, s := range steps {
-		for _, t := range targets(s) {
-			routed[t.Name.Name] = !sc.clauses[t.Name.Name]
-		}
-		for _, a := range s.After {
-			awaited[a.Name] = true
-		}
-	}
-	next := make([]string, len(steps))
-	for i, s := range steps {
-		if i+1 == len(steps) || len(s.Clauses) > 0 || routeOf(s.Body) != nil {
-			continue
-		}
-		below := steps[i+1]
-		if len(below.After) == 0 && (!routed[below.Name.Name] || !awaited[s.Name.Name]) {
-			next[i] = below.Name.Name
-		}
-	}
-	return next
-}
-
-// targets lists what the routes of a step lead to.
-func targets(s *syntax.Step) []*syntax.Target {
-	var all []*syntax.Target
-	lists := [][]syntax.Stmt{s.Body}
-	if s.Handler != nil {
-		lists = append(lists, s.Handler.Body)
-	}
-	for _, list := range lists {
-		if t := routeOf(list); t != nil {
-			all = append(all, t)
-		}
-	}
-	for _, cl := range s.Clauses {
-		if cl.Target != nil {
-			all = append(all, cl.Target)
-		}
-	}
-	return all
-}
-
-// routeOf is the target of the route that ends a list of statements; nil when it does not end in one.
-func routeOf(list []syntax.Stmt) *syntax.Target {
-	if len(list) == 0 {
-		return nil
-	}
-	switch s := list[len(list)-1].(type) {
-	case *syntax.Route:
-		return s.Target
-	case *syntax.Pipe:
-		return s.Route
-	}
-	return nil
-}
 
 // regions marks the steps between each opener and its collect. Regions nest like brackets, in written order.
 func regions(steps []plan.Step) {

@@ -1,6 +1,9 @@
 package graph
 
-import "aion/domain/awl/syntax"
+import (
+	"aion/domain/awl/compile"
+	"aion/domain/awl/syntax"
+)
 
 // router draws what leads from the steps of one flow.
 type router struct {
@@ -13,27 +16,29 @@ type router struct {
 // edges draws what leads from the steps of a flow to each other and out of it (awl 7.3).
 func (b *builder) edges(all []drawn, f flow) {
 	r := router{b, f, all, map[string]int{}}
+	steps := make([]*syntax.Step, len(all))
 	for i, d := range all {
+		steps[i] = d.step
 		if _, ok := r.index[d.step.Name.Name]; !ok {
 			r.index[d.step.Name.Name] = i
 		}
 	}
-	next := successors(all, f)
+	falls := compile.FallThroughs(steps, func(name string) bool { return f.outcomes[name] != "" || f.exits[name] != "" })
 	for i, d := range all {
 		for _, a := range d.step.After {
 			if from, ok := r.index[a.Name]; ok {
 				b.edge(Edge{Source: all[from].id, Target: d.id, Kind: After})
 			}
 		}
-		r.lead(i, routeOf(d.step.Body), Edge{Kind: Route})
+		r.lead(i, compile.RouteOf(d.step.Body), Edge{Kind: Route})
 		for _, cl := range d.step.Clauses {
 			r.lead(i, cl.Target, Edge{Kind: Route, Label: cl.Name.Name})
 		}
-		if next[i] {
+		if falls[i] {
 			b.edge(Edge{Source: d.id, Target: all[i+1].id, Kind: FallThrough})
 		}
 		if d.step.Handler != nil {
-			r.lead(i, routeOf(d.step.Handler.Body), Edge{Kind: Failure, Label: "on failure"})
+			r.lead(i, compile.RouteOf(d.step.Handler.Body), Edge{Kind: Failure, Label: "on failure"})
 		}
 	}
 }
@@ -76,56 +81,4 @@ func (b *builder) edge(e Edge) {
 	}
 	b.taken[e.ID] = true
 	b.g.Edges = append(b.g.Edges, e)
-}
-
-// successors says for each step whether a completion without a route leads to the step below it.
-func successors(all []drawn, f flow) []bool {
-	routed, awaited := map[string]bool{}, map[string]bool{}
-	for _, d := range all {
-		for _, t := range targets(d.step) {
-			routed[t.Name.Name] = f.outcomes[t.Name.Name] == "" && f.exits[t.Name.Name] == ""
-		}
-		for _, a := range d.step.After {
-			awaited[a.Name] = true
-		}
-	}
-	next := make([]bool, len(all))
-	for i := range len(all) - 1 {
-		s, below := all[i].step, all[i+1].step
-		next[i] = len(s.Clauses) == 0 && routeOf(s.Body) == nil && len(below.After) == 0 &&
-			(!routed[below.Name.Name] || !awaited[s.Name.Name])
-	}
-	return next
-}
-
-// targets lists what the routes of a step lead to.
-func targets(s *syntax.Step) []*syntax.Target {
-	var all []*syntax.Target
-	add := func(t *syntax.Target) {
-		if t != nil {
-			all = append(all, t)
-		}
-	}
-	add(routeOf(s.Body))
-	if s.Handler != nil {
-		add(routeOf(s.Handler.Body))
-	}
-	for _, cl := range s.Clauses {
-		add(cl.Target)
-	}
-	return all
-}
-
-// routeOf is the target of the route that ends a list of statements; nil when it does not end in one.
-func routeOf(list []syntax.Stmt) *syntax.Target {
-	if len(list) == 0 {
-		return nil
-	}
-	switch s := list[len(list)-1].(type) {
-	case *syntax.Route:
-		return s.Target
-	case *syntax.Pipe:
-		return s.Route
-	}
-	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"aion/domain/awl/plan"
+	"aion/domain/awl/compile"
 	"aion/domain/awl/syntax"
 )
 
@@ -75,45 +75,14 @@ func (b *builder) node(s *syntax.Step, f flow) string {
 	return id
 }
 
-// kind is what a step is to a reader (awl 8).
+// kind is compile.Kind, and tells the one call of a child apart.
 func (b *builder) kind(s *syntax.Step) string {
-	if len(s.Body) == 0 {
-		if len(s.Clauses) > 0 {
-			return plan.KindDecision
-		}
-		return plan.KindPlain
-	}
-	switch first := s.Body[0].(type) {
-	case *syntax.Region:
-		return first.Verb // the kinds of openers are named like their verbs
-	case *syntax.Collect:
-		return plan.KindCollect
-	case *syntax.Call:
-		switch {
-		case b.subflows[first.Name.Name]:
-			return plan.KindSubflow
-		case b.children[first.Name.Name] && len(s.Body) == 1:
+	if len(s.Body) == 1 {
+		if call, ok := s.Body[0].(*syntax.Call); ok && !b.subflows[call.Name.Name] && b.children[call.Name.Name] {
 			return KindChild
 		}
 	}
-	if hasSubsteps(s.Body) {
-		return plan.KindGroup
-	}
-	return plan.KindPlain
-}
-
-func hasSubsteps(list []syntax.Stmt) bool {
-	return slices.ContainsFunc(list, func(s syntax.Stmt) bool {
-		switch s := s.(type) {
-		case *syntax.Substep:
-			return true
-		case *syntax.Fork:
-			return hasSubsteps(s.Body)
-		case *syntax.Loop:
-			return hasSubsteps(s.Body)
-		}
-		return false
-	})
+	return compile.Kind(s, func(name string) bool { return b.subflows[name] })
 }
 
 // uses notes what statements call and wait for. Substeps are nodes of their own.

@@ -64,7 +64,7 @@ func weigh(v Value, left, depth int) (rest int, deep bool) {
 	return left, false
 }
 
-// textSize is the length of a JSON string as appendText writes it.
+// textSize is the length of a JSON string as domain.AppendText writes it.
 func textSize(s string) int {
 	n := len(s) + 2
 	for i := 0; i < len(s); {
@@ -88,3 +88,5 @@ func textSize(s string) int {
 	}
 	return n
 }
+
+func plain(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf }

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"aion/domain/awl/value"
-	"aion/domain/history"
 )
 
 // awl 4.1: canonical JSON; whole numbers within 64 bits keep their digits, whatever their spelling.
@@ -222,17 +220,6 @@ func TestEncodingRoundTrips(t *testing.T) {
 		}
 		if !json.Valid(text) {
 			t.Fatalf("%s is no JSON", text)
-		}
-	})
-}
-
-// Strings have one spelling in events and in the values inside of them.
-func TestTextIsWrittenAsInEvents(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		if diff := cmp.Diff(string(history.AppendText(nil, s)), string(value.Encode(value.String(s)))); diff != "" {
-			t.Fatal(diff)
 		}
 	})
 }
