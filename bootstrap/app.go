@@ -243,8 +243,8 @@ func (a *App) Start(ctx context.Context) error {
 	var dead []string // servers whose process is gone, and with it all that they ran
 	if a.executor != nil {
 		left, err := a.executor.CleanUp(ctx)
+		dead = a.executor.Died()
 		for _, entry := range left {
-			dead = append(dead, entry.Server)
 			a.log.Warn("declared action was in flight when the previous server process ended", "action", entry.Action,
 				"workflow_id", entry.Key.WorkflowID, "run_id", entry.Key.RunID, "activity_id", entry.Key.ActivityID, "attempt", entry.Key.Attempt)
 		}

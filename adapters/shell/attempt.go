@@ -11,6 +11,8 @@ import (
 	"aion/domain"
 	"aion/domain/action"
 	"aion/ports"
+
+	"golang.org/x/sys/unix"
 )
 
 // attempt is one execution, from its first process to the proof that none is left. One goroutine drives it.
@@ -24,10 +26,13 @@ type attempt struct {
 	hidden  *secrets
 
 	stdout, stderr *action.Output
+	joint          [2]*masker // of these, over all lines; nil: nothing is to be hidden, or there is one line
 	supervisor     *supervisor
+	scratched      bool // its directory is the one of its supervisor
 
-	bound *time.Timer     // from the start of the first line
-	cause ports.StopCause // why it was stopped; empty: it was not
+	bound   *time.Timer     // from the start of the first line
+	assumed bool            // the bound runs from the order, because nothing has told of the start
+	cause   ports.StopCause // why it was stopped; empty: it was not
 }
 
 func (x *Executor) log(k domain.AttemptKey) *slog.Logger { return x.o.Logger.With(keyAttrs(k)...) }
@@ -37,11 +42,6 @@ func (a *attempt) log() *slog.Logger { return a.x.log(a.e.Dispatch.Key) }
 // run executes all lines and gives the verdict.
 func (a *attempt) run(ctx context.Context) action.Verdict {
 	defer a.notes.Wait()
-	if a.command.Dir != "" {
-		if f := directoryFailure(a.command.Dir); f != nil {
-			return *f
-		}
-	}
 	s, err := a.x.take()
 	if err != nil {
 		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
@@ -59,6 +59,11 @@ func (a *attempt) run(ctx context.Context) action.Verdict {
 		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
 	}
 	end = a.lines(ctx)
+	for i, capture := range []*action.Output{a.stdout, a.stderr} {
+		if a.joint[i] != nil {
+			_, _ = capture.Write(a.joint[i].end()) // never fails
+		}
+	}
 	return a.verdict(end)
 }
 
@@ -69,9 +74,15 @@ func (a *attempt) place() error {
 		if err != nil {
 			return err
 		}
-		a.command.Dir = dir
+		a.command.Dir, a.scratched = dir, true
 	}
 	return a.record(processID{})
+}
+
+// again gives the command another directory, because somebody took that of its slot away, and reports whether it could.
+func (a *attempt) again() bool {
+	a.supervisor.slot.made, a.command.Dir = nil, ""
+	return a.place() == nil
 }
 
 // lines runs one line after the other, each after the tree of the one before is gone.
@@ -82,8 +93,13 @@ func (a *attempt) lines(ctx context.Context) ending {
 		if a.cause != "" {
 			return ending{cutShort: true, exit: a.about(i)}
 		}
-		end = a.line(ctx, i)
-		if end.unstarted != nil || end.lost || end.stuck || a.cause != "" || end.exit.Code != 0 {
+		if end = a.line(ctx, i); end.unstarted != nil && a.cause == "" {
+			end.directory = a.directoryError(ctx)
+		}
+		if i == 0 && a.scratched && errors.Is(end.directory, unix.ENOENT) && a.again() { // nothing of it has run
+			end = a.line(ctx, i)
+		}
+		if end.refused != nil || end.unstarted != nil || end.lost || end.stuck || a.cause != "" || end.exit.Code != 0 {
 			end.cutShort = i+1 < len(a.command.Lines)
 			return end
 		}
@@ -115,8 +131,19 @@ func (a *attempt) started(leader processID, at time.Time, ended bool) {
 			a.log().Warn("ledger entry not completed", "error", err)
 		}
 	}
+	switch left := time.Until(at.Add(a.e.Bound)); {
+	case a.e.Bound <= 0:
+	case a.bound == nil:
+		a.bound = time.NewTimer(left)
+	case a.assumed:
+		a.bound.Reset(left)
+	}
+	a.assumed = false
+}
+
+func (a *attempt) overdue(ordered time.Time) {
 	if a.bound == nil && a.e.Bound > 0 {
-		a.bound = time.NewTimer(time.Until(at.Add(a.e.Bound)))
+		a.bound, a.assumed = time.NewTimer(time.Until(ordered.Add(a.e.Bound))), true
 	}
 }
 
@@ -162,8 +189,10 @@ func (a *attempt) verdict(end ending) action.Verdict {
 			a.log().Warn("command exited after its bound", "exit_code", end.exit.Code, "bound", a.e.Bound.String())
 		}
 		return action.DeadlineFailure(a.e.Bound, end.exit)
+	case end.refused != nil && a.cause == "":
+		return *end.refused
 	case end.unstarted != nil && a.cause == "":
-		return spawnFailure(end.exit, end.unstarted)
+		return a.unstarted(end)
 	case a.parked(end):
 		return action.Parked{}
 	case end.lost:
@@ -190,13 +219,38 @@ func (a *attempt) parked(end ending) bool {
 }
 
 // stoppedBefore is the verdict of an attempt that was stopped before it began: nothing was started.
-func stoppedBefore(ctx context.Context) action.Verdict {
-	switch causeOf(ctx) {
+func stoppedBefore(cause ports.StopCause) action.Verdict {
+	switch cause {
 	case ports.StopRunClosed, ports.StopCancelled, ports.StopClaimLost:
 		return action.Dropped{}
 	case ports.StopDeadline, ports.StopDrain:
 	}
 	return action.Parked{}
+}
+
+// unprepared is the verdict of an attempt that was given up while files were looked at: nothing was started.
+func unprepared(bound time.Duration, err error) action.Verdict {
+	var cause ports.StopCause
+	switch {
+	case !errors.As(err, &cause):
+		return action.Fail(action.Retryable, action.CodeSpawnFailed, err.Error(), nil)
+	case cause == ports.StopDeadline:
+		return action.DeadlineFailure(bound, action.Exit{})
+	}
+	return stoppedBefore(cause)
+}
+
+// aside has files looked at until the attempt is to stop, which it notes then.
+func (a *attempt) aside(ctx context.Context, look func()) error {
+	until := a.bounded()
+	if until == nil { // the bound counts from here
+		until = within(a.e.Bound)
+	}
+	err := a.x.pool.aside(ctx, until, look)
+	if cause := ports.StopCause(""); errors.As(err, &cause) {
+		a.stopping(cause)
+	}
+	return err
 }
 
 // causeOf reads why a context ended. A context that ended for no reason of ours parks the attempt, like a drain.
@@ -208,14 +262,24 @@ func causeOf(ctx context.Context) ports.StopCause {
 	return ports.StopDrain
 }
 
-func directoryFailure(dir string) *action.Failed {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = errNotDirectory
+// unstarted tells why a process was not started: its directory, which a line before may have removed, or its program.
+func (a *attempt) unstarted(end ending) action.Failed {
+	if end.directory != nil {
+		return directoryFailure(end.exit, a.hidden.mask(a.command.Dir), end.directory)
 	}
-	if err == nil {
+	return spawnFailure(end.exit, end.unstarted)
+}
+
+// directoryError tells why no process can be started in the directory of the command; nil: one can, or the attempt is to stop.
+func (a *attempt) directoryError(ctx context.Context) error {
+	var info os.FileInfo
+	var err error
+	answered := a.aside(ctx, func() { info, err = os.Stat(a.command.Dir) }) == nil
+	switch {
+	case !answered:
 		return nil
+	case err == nil && !info.IsDir():
+		return unix.ENOTDIR
 	}
-	f := directoryRefusal(dir, err)
-	return &f
+	return err
 }

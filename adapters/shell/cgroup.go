@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,8 +183,23 @@ func (l *leaf) kill() {
 	}
 }
 
-// used reports whether it was killed from here: it is for no other command then.
-func (l *leaf) used() bool { return l != nil && l.spent }
+// thaw lets the processes of the cgroup go on, which a command has frozen.
+func (l *leaf) thaw() {
+	if l != nil {
+		_ = os.WriteFile(filepath.Join(l.dir, "cgroup.freeze"), []byte("0"), 0o600) // a kernel without it has frozen nothing
+	}
+}
+
+// used reports whether it is for no other command: it was killed from here, or a command has divided it, and what has cgroups
+// below it may take no process of its own.
+func (l *leaf) used() bool {
+	if l == nil {
+		return false
+	}
+	var st unix.Stat_t
+	err := unix.Stat(l.dir, &st)
+	return l.spent || err == nil && st.Nlink > 2 // each directory in it links to it
+}
 
 // populated reports whether a process is in it.
 func (l *leaf) populated() bool {
@@ -214,16 +230,41 @@ func (l *leaf) outOfMemory() bool {
 	return false
 }
 
-// remove takes the directory away, once it is empty. The kernel may need a moment after the last process.
+// patience is how often, and every escapedRescan, an empty cgroup is tried to be removed: the kernel may need a moment after
+// the last process, and some keep it until that is reaped.
+const patience = 50
+
+// remove takes the directory away, once it is empty.
 func (l *leaf) remove() error {
 	var err error
-	for range 50 {
-		if err = unix.Rmdir(l.dir); err == nil || errors.Is(err, unix.ENOENT) {
+	for range patience {
+		if err = l.rmdir(); err == nil {
 			return nil
 		}
 		time.Sleep(escapedRescan)
 	}
 	return fmt.Errorf("remove the cgroup of a command: %w", err)
+}
+
+// rmdir removes the directory, with the cgroups that commands have made in it.
+func (l *leaf) rmdir() error {
+	err := unix.Rmdir(l.dir)
+	if errors.Is(err, unix.EBUSY) {
+		var all []string
+		_ = filepath.WalkDir(l.dir, func(path string, d fs.DirEntry, err error) error { // what it does not find stays
+			if err == nil && d.IsDir() {
+				all = append(all, path)
+			}
+			return nil
+		})
+		for _, dir := range slices.Backward(all) {
+			err = unix.Rmdir(dir)
+		}
+	}
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
 }
 
 // sweep ends what servers left in leaves whose process is gone, and removes these. Names carry the PID namespace, because
@@ -236,6 +277,7 @@ func (c *cgroups) sweep(namespace string) {
 	if err != nil {
 		return
 	}
+	var gone []*leaf
 	for _, dir := range dirs {
 		parts := strings.Split(strings.TrimPrefix(filepath.Base(dir), leafPrefix+namespace+"-"), "-")
 		if len(parts) != 4 {
@@ -251,6 +293,13 @@ func (c *cgroups) sweep(namespace string) {
 		}
 		l := &leaf{dir: dir}
 		l.kill()
-		_ = l.remove() // the next start tries again
+		gone = append(gone, l)
+	}
+	for range patience { // for all of them; the next start tries again
+		gone = slices.DeleteFunc(gone, func(l *leaf) bool { return l.rmdir() == nil })
+		if len(gone) == 0 {
+			return
+		}
+		time.Sleep(escapedRescan)
 	}
 }

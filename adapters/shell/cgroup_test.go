@@ -122,6 +122,7 @@ func TestBootEndsWhatIsInTheCgroupOfAServerThatIsGone(t *testing.T) {
 		return dir, cmd
 	}
 	gone, lost := place(1) // this process's pid, but another process: it began later
+	mkdir(t, gone+"/below")
 	lives, kept := place(self.Start)
 	x, err := shell.New(options(t.TempDir()))
 	if err != nil {
@@ -145,6 +146,29 @@ func TestBootEndsWhatIsInTheCgroupOfAServerThatIsGone(t *testing.T) {
 	}
 	if _, err := os.Stat(gone); !os.IsNotExist(err) {
 		t.Errorf("the cgroup of a dead server is there: %v", err)
+	}
+}
+
+// actions 4.4: what a command makes of its cgroup is its own: the next command has another one, and nothing of it stays.
+func TestACgroupThatACommandDividedIsForNoOther(t *testing.T) {
+	t.Parallel()
+	base := delegated(t)
+	x := open(t)
+	const own = `$(basename "$(sed -n "s/^0:://p" /proc/self/cgroup)")`
+	first := execute(t, x, run(`sh -c 'c=`+own+`; cd `+base+`/$c && mkdir -p a/b z && echo $c'`, action.CaptureText))
+	second := execute(t, x, run(`sh -c 'echo `+own+`'`, action.CaptureText))
+	third := execute(t, x, run(`sh -c 'echo `+own+`'`, action.CaptureText))
+	if !strings.HasPrefix(first, `completed:"attempt-`) || first == second || second != third {
+		t.Errorf("got %s, then %s, then %s", first, second, third)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, got := range []string{first, second} {
+		dir := filepath.Join(base, strings.Trim(strings.TrimPrefix(got, "completed:"), `"`))
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", dir, err)
+		}
 	}
 }
 

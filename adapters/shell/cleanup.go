@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ func (x *Executor) CleanUp(ctx context.Context) ([]LedgerEntry, error) {
 			x.removeLedger(file)
 			continue
 		}
+		if e.Server != "" && !slices.Contains(x.died, e.Server) {
+			x.died = append(x.died, e.Server)
+		}
 		if e.Attempt > 0 {
 			found = append(found, LedgerEntry{Key: e.key(), Action: e.Action, Server: e.Server, StartedAt: e.StartedAt})
 		}
@@ -50,10 +54,14 @@ func (x *Executor) CleanUp(ctx context.Context) ([]LedgerEntry, error) {
 	x.pool.cgroups.sweep(pidNamespace())
 	failures := x.end(ctx, late)
 	if !others {
-		failures = append(failures, x.sweepScratch())
+		failures = append(failures, x.sweepScratch(ctx))
 	}
 	return found, errors.Join(failures...)
 }
+
+// Died gives the instances of this home that CleanUp has found dead: also those that ran no command when they died, but
+// may not have recorded how the last ones ended.
+func (x *Executor) Died() []string { return slices.Clone(x.died) }
 
 // leftover is a tree that an earlier server did not end itself.
 type leftover struct {
@@ -139,8 +147,9 @@ func (x *Executor) remaining(late []leftover, kill bool) []leftover {
 }
 
 // tree finds the processes of an attempt: below its supervisor, in the session of its leader, and those that carry its
-// activity key, with all below them. A process that is older than the leader is never one of them, and the session is
-// not the recorded one when its number was given to a new leader.
+// activity key, with all below them. A process that is older than the leader is never one of them, nor one with the key that
+// somebody looks after: a later attempt has the same one. And the session is not the recorded one when its number was given
+// to a new leader.
 func (l leftover) tree(table []supervise.Process, self int) []supervise.Process {
 	var tree []supervise.Process
 	var roots []int
@@ -159,7 +168,7 @@ func (l leftover) tree(table []supervise.Process, self int) []supervise.Process 
 		if p.Pid == self || p.Dead() || p.Start < oldest {
 			continue
 		}
-		if session != 0 && p.Session == session || l.Marker != "" && carries(p.Pid, marker) {
+		if session != 0 && p.Session == session || l.Marker != "" && carries(p.Pid, marker) && !lookedAfter(table, p, self) {
 			roots, tree = append(roots, p.Pid), append(tree, p)
 		}
 	}
@@ -172,8 +181,31 @@ func carries(pid int, entry []byte) bool {
 	return err == nil && (bytes.HasPrefix(env, entry) || bytes.Contains(env, append([]byte{0}, entry...)))
 }
 
+// lookedAfter reports whether a process runs below a supervisor: that of another server, because what is left has none. Above
+// this process there may be one that has nothing to do with either.
+func lookedAfter(table []supervise.Process, p supervise.Process, self int) bool {
+	parents := make(map[int]int, len(table))
+	for _, q := range table {
+		parents[q.Pid] = q.Parent
+	}
+	above := func(pid int) []int {
+		var all []int
+		for ; pid > 1 && len(all) <= len(table); pid = parents[pid] { // a table that is no snapshot may hold a cycle
+			all = append(all, pid)
+		}
+		return all
+	}
+	ours := above(self)
+	return slices.ContainsFunc(above(p.Parent), func(pid int) bool { return !slices.Contains(ours, pid) && isSupervisor(pid) })
+}
+
+func isSupervisor(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && supervise.Active(strings.Split(string(line), "\x00"))
+}
+
 // sweepScratch removes the directories of attempts that no ledger entry names any more.
-func (x *Executor) sweepScratch() error {
+func (x *Executor) sweepScratch(ctx context.Context) error {
 	dirs, err := os.ReadDir(x.o.scratches())
 	if err != nil {
 		return fmt.Errorf("list scratch directories: %w", err)
@@ -182,9 +214,13 @@ func (x *Executor) sweepScratch() error {
 		if _, err := os.Stat(x.ledgerFile(d.Name())); err == nil {
 			continue
 		}
-		if err := removeScratch(filepath.Join(x.o.scratches(), d.Name())); err != nil {
-			x.o.Logger.Warn("scratch directory not removed", "error", err)
-		}
+		dir := filepath.Join(x.o.scratches(), d.Name())
+		_ = x.pool.aside(ctx, within(x.o.KillWait), func() { // what takes longer goes on
+			if err := removeScratch(dir); err != nil {
+				x.o.Logger.Warn("scratch directory not removed", "error", err)
+				x.pool.keepTrying(strings.TrimSuffix(dir, restName))
+			}
+		})
 	}
 	return nil
 }

@@ -47,12 +47,16 @@ func (x *Executor) Isolation() string {
 	return "run_as " + x.o.RunAs
 }
 
-// Admits reports whether the operator admits a program that is looked up on path.
+// Admits reports whether the operator admits a program that is looked up on path, as far as that can be found out now.
 func (x *Executor) Admits(program, path string) bool {
+	if len(x.o.AllowedPrograms) == 0 {
+		return true
+	}
 	if path == "" {
 		path = x.o.Path
 	}
-	return x.admitted(program, path)
+	var f found
+	return !x.pool.inTime(func() { f = x.find(program, path) }) || f.refused == nil
 }
 
 // runsOthers are programs that run whatever they are told: who admits one admits everything.

@@ -86,24 +86,45 @@ func TestTheLeaderDecidesAndStragglersAreEnded(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{
 		"background":  `sh -c 'sleep 60 & echo hi'`,
-		"subshell":    `sh -c '(sleep 60) & echo hi'`,
+		"subshell":    `sh -c '(exec sleep 60) & echo hi'`,
 		"pipeline":    `sh -c 'sleep 60 | sleep 60 & echo hi'`,
 		"daemon":      `sh -c '(setsid sleep 60 &) ; echo hi'`,
 		"ignores all": `sh -c '(trap "" TERM INT HUP; exec setsid sleep 60) & echo hi'`,
 	} {
+		count := 1
+		if name == "pipeline" {
+			count = 2
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x, e, rec := open(t), run(command), &recorder{}
 			if got := text(x.Execute(t.Context(), e, rec)); got != `completed:{"exit_code":0,"stdout":"hi","stderr":""}` {
 				t.Errorf("got %s", got)
 			}
-			if got := rec.statuses(); !strings.Contains(got, `"status":"leftovers_stopped"`) {
+			if got := rec.statuses(); got != fmt.Sprintf(`{"count":%d,"status":"leftovers_stopped"}`, count) {
 				t.Errorf("statuses: %s", got)
 			}
 			if left := holders(t, string(e.Dispatch.Key.RunID)); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
 		})
+	}
+}
+
+// actions 34: once the leader has exited nothing that comes later changes the verdict.
+func TestAStopBehindTheExitChangesNothing(t *testing.T) {
+	t.Parallel()
+	x, rec := open(t, func(o *shell.Options) { o.KillGrace = time.Second }), &recorder{}
+	e := run(`sh -c '(trap "" TERM; echo up; exec sleep 60) & while [ ! -e go ]; do sleep 0.02; done; exit 4'`)
+	ctx, stop := context.WithCancelCause(t.Context())
+	done := make(chan string, 1)
+	go func() { done <- text(x.Execute(ctx, e, rec)) }()
+	eventually(t, "it stands", func() bool { return len(rec.texts("command stdout")) > 0 })
+	write(t, fmt.Sprintf("/proc/%d/cwd/go", holders(t, string(e.Dispatch.Key.RunID))[0]), "", 0o600)
+	eventually(t, "the rest is being stopped", func() bool { return strings.Contains(rec.statuses(), "leftovers_stopped") })
+	stop(ports.StopCancelled)
+	if got := <-done; !strings.HasPrefix(got, "exit_nonzero retryable:exited with code 4") || strings.Contains(rec.statuses(), "stopping") {
+		t.Errorf("got %s, statuses %s", got, rec.statuses())
 	}
 }
 
@@ -222,6 +243,38 @@ func TestAServerThatIsKilledLeavesNoProcessAndItsAttemptsAreFoundAtBoot(t *testi
 	}
 }
 
+// actions 5.5: a server that is dead is known as such also when no command ran any more: how the last one ended may not have
+// been recorded.
+func TestAServerThatDiedWithoutACommandIsKnown(t *testing.T) {
+	t.Parallel()
+	home, lives, dead := "", mkdir(t, filepath.Join(t.TempDir(), "lives")), mkdir(t, filepath.Join(t.TempDir(), "dead"))
+	if got := execute(t, open(t, func(o *shell.Options) { home = o.Home }), run("true")); !strings.HasPrefix(got, "completed:") {
+		t.Error(got)
+	}
+	var entry string
+	eventually(t, "the ledger names the supervisor", func() bool {
+		files, _ := filepath.Glob(home + "/attempts/*.json")
+		for _, file := range files {
+			if raw, err := os.ReadFile(file); err == nil && len(raw) > 0 {
+				entry = string(raw)
+			}
+		}
+		return entry != ""
+	})
+	for home, was := range map[string]string{lives: "", dead: "0"} {
+		x, err := shell.New(options(home))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := fmt.Sprintf(`"server_process":{"pid":%d`, os.Getpid())
+		write(t, home+"/attempts/a.json", strings.Replace(entry, own, own+was, 1), 0o600) // another pid
+		found, err := x.CleanUp(t.Context())
+		if want := map[string]string{"": "[]", "0": "[test]"}[was]; err != nil || len(found) != 0 || fmt.Sprint(x.Died()) != want {
+			t.Errorf("found %v, %v, died %v, want %s", found, err, x.Died(), want)
+		}
+	}
+}
+
 // actions 39: not even a tree that stops its supervisor over and over outlives the server.
 func TestEveryTreeDiesWithItsServer(t *testing.T) {
 	t.Parallel()
@@ -307,7 +360,10 @@ func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
 	write(t, home+"/attempts/a.json", fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":1,"action":"go","boot_id":%q,
 		"supervisor":{"pid":%d,"start_ticks":1},"leader":{"pid":%d,"start_ticks":1},"session":%d}`,
 		strings.TrimSpace(string(boot)), pid, pid, pid), 0o600)
-	write(t, home+"/attempts/b.json", `{"workflow_id":"w","run_id":"r","attempt":2,"boot_id":"another boot"}`, 0o600)
+	p, _ := supervise.Find(pid)
+	write(t, home+"/attempts/b.json", fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":2,"boot_id":"another boot",
+		"supervisor":{"pid":%[1]d,"start_ticks":%[2]d},"leader":{"pid":%[1]d,"start_ticks":%[2]d},"session":%[1]d}`, pid, p.Start), 0o600)
+	write(t, home+"/attempts/d.json", `{"workflow_id":"w","run_id":"r","attempt":3,"boot_id":`, 0o600)
 	write(t, home+"/attempts/c.json.new", `{"workf`, 0o600)
 	found, err := x.CleanUp(t.Context())
 	if err != nil || len(found) != 2 {
@@ -321,7 +377,49 @@ func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
 	}
 }
 
-// actions 43
+// actions 40: what carries the key of an attempt that was left may be a later attempt of the same activity, which a server of
+// another home on this host has taken over: that is looked after.
+func TestWhatAnotherServerRunsNowIsNotLeftOver(t *testing.T) {
+	t.Parallel()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := run(`sh -c '(setsid sleep 300 &); echo up; exec sleep 300'`)
+	e.Dispatch.Key.Attempt = 2
+	stop, verdict, _ := start(t, open(t), e)
+	eventually(t, "its tree stands", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) == 2 })
+	left := exec.Command("sh", "-c", "exec sleep 300")
+	left.Env = []string{"AION_ACTIVITY_KEY=" + e.Dispatch.Key.ActivityKey()}
+	left.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := left.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = left.Process.Kill() }()
+	home := t.TempDir()
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, home+"/attempts/a.json", fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":1,"action":"go","boot_id":%q,"marker":%q,
+		"supervisor":{"pid":%d,"start_ticks":1},"leader":{"pid":%d,"start_ticks":1},"session":%d}`,
+		strings.TrimSpace(string(boot)), e.Dispatch.Key.ActivityKey(), 1<<22+1, 1<<22+2, 1<<22+2), 0o600)
+	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if err := left.Wait(); err == nil || left.ProcessState.String() != "signal: killed" {
+		t.Errorf("what was left: %v", err)
+	}
+	if n := len(holders(t, string(e.Dispatch.Key.RunID))); n != 2 {
+		t.Errorf("%d processes of the later attempt live", n)
+	}
+	stop(ports.StopCancelled)
+	if got := <-verdict; got != "dropped" {
+		t.Errorf("the later attempt: %s", got)
+	}
+}
+
+// actions 43. AION_SOAK makes it ten thousand.
 //
 //nolint:paralleltest // it counts the descriptors and goroutines of this process
 func TestManyCommandsLeaveNothingBehind(t *testing.T) {
@@ -332,12 +430,16 @@ func TestManyCommandsLeaveNothingBehind(t *testing.T) {
 	if err := once.Close(); err != nil {
 		t.Error(err)
 	}
+	each := 50
+	if _, soak := trees(); soak {
+		each = 2500
+	}
 	before, running := descriptors(t), runtime.NumGoroutine()
 	x := open(t)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for i := range 50 {
+			for i := range each {
 				command := []string{"true", "sh -c 'exit 3'", "no-such-program", "sh -c 'sleep 60 & echo hi'"}[i%4]
 				if got := text(x.Execute(context.Background(), run(command), nil)); !strings.Contains("completed: exit_nonzero spawn_failed", got[:10]) {
 					t.Error(got)
@@ -466,13 +568,15 @@ func TestAStopBeforeTheSpawnStartsNothing(t *testing.T) {
 	}
 }
 
-// actions 50
+// actions 36, 50
 func TestADrainKeepsAResultAndParksTheRest(t *testing.T) {
 	t.Parallel()
 	x := open(t)
 	for command, want := range map[string]string{
 		`sh -c 'trap "echo saved; exit 0" TERM; echo up; while :; do sleep 0.02; done'`: `completed:"up\nsaved"`,
-		`sh -c 'trap "exit 3" TERM; echo up; while :; do sleep 0.02; done'`:             "parked",
+		// A stopped one sees the signal too.
+		`sh -c 'trap "echo saved; exit 0" TERM; echo up; kill -STOP $$; while :; do sleep 0.02; done'`: `completed:"up\nsaved"`,
+		`sh -c 'trap "exit 3" TERM; echo up; while :; do sleep 0.02; done'`:                            "parked",
 		`sh -c 'echo up; sleep 60'`: "parked",
 	} {
 		stop, verdict, _ := start(t, x, run(command, action.CaptureText))

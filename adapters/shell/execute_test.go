@@ -2,7 +2,6 @@ package shell_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,6 +235,20 @@ func TestACommandGetsThreeDescriptorsAndNoIgnoredSignal(t *testing.T) {
 	}
 }
 
+// actions 3.1, 34: the directory of an attempt is removed after its verdict, also while its supervisor waits for the next one.
+func TestTheDirectoryOfAnAttemptGoes(t *testing.T) {
+	t.Parallel()
+	var home string
+	x := open(t, func(o *shell.Options) { home = o.Home })
+	for _, command := range []string{"true", "touch f", "false"} {
+		execute(t, x, run(command))
+		eventually(t, "no directory is left", func() bool {
+			left, err := os.ReadDir(filepath.Join(home, "scratch"))
+			return err == nil && len(left) == 0
+		})
+	}
+}
+
 // actions 29, 57
 func TestProgramsAreFoundOnThePathOfTheCommand(t *testing.T) {
 	t.Parallel()
@@ -262,11 +275,47 @@ func TestProgramsAreFoundOnThePathOfTheCommand(t *testing.T) {
 			t.Errorf("%s: %s", program, got)
 		}
 	}
-	e = recipe(t, action.CaptureText, "true")
-	missing := filepath.Join(dir, "missing")
-	e.Body.Command.Command.Cwd = []action.Piece{{Lit: &missing}}
-	if got := execute(t, x, e); !strings.HasPrefix(got, "spawn_failed terminal:the directory") {
-		t.Errorf("cwd: %s", got)
+}
+
+// actions 29: the first regular executable file wins; what is relative would mean another directory each time.
+func TestTheFirstExecutableOnThePathWins(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := func(name string) string { return filepath.Join(top, name) }
+	for _, name := range []string{"directory", "plain", "first", "second"} {
+		mkdir(t, dir(name))
+	}
+	mkdir(t, filepath.Join(dir("directory"), "tool"))
+	write(t, filepath.Join(dir("plain"), "tool"), "#!/bin/sh\n", 0o600)
+	write(t, filepath.Join(dir("first"), "tool"), "#!/bin/sh\necho first\n", 0o700)
+	write(t, filepath.Join(dir("second"), "tool"), "#!/bin/sh\necho second\n", 0o700)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, dir("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := open(t)
+	for path, want := range map[string]string{
+		dir("missing") + ":" + dir("directory") + "::" + dir("plain") + ":" + dir("first") + ":" + dir("second"): `completed:"first"`,
+		relative + ":" + dir("second"):      `completed:"second"`,
+		relative:                            "spawn_failed terminal:command `build` line 1 of 1: `tool` could not be started: ENOENT",
+		dir("plain"):                        "spawn_failed terminal:command `build` line 1 of 1: `tool` could not be started: EACCES",
+		dir("directory"):                    "spawn_failed terminal:command `build` line 1 of 1: `tool` could not be started: EACCES",
+		dir("plain") + ":" + dir("missing"): "spawn_failed terminal:command `build` line 1 of 1: `tool` could not be started: EACCES",
+		"":                                  "spawn_failed terminal:command `build` line 1 of 1: `tool` could not be started: ENOENT",
+	} {
+		e := recipe(t, action.CaptureText, "tool")
+		e.Body.Command.Command.Env = []action.EnvVar{{Name: "PATH", Value: path}}
+		if got := execute(t, x, e); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	none := open(t, func(o *shell.Options) { o.Path = "" })
+	if got := execute(t, none, run("env", action.CaptureText)); !strings.HasPrefix(got, `completed:"PATH=/usr/local/bin:/usr/bin:/bin\nAION_ACTIVITY_KEY=`) {
+		t.Errorf("a server without a PATH: %s", got)
 	}
 }
 
@@ -281,9 +330,14 @@ func write(t *testing.T, path, content string, mode os.FileMode) {
 func TestMetacharactersArriveAsOneArgumentEach(t *testing.T) {
 	t.Parallel()
 	x := open(t)
+	special := []string{"$", "`", ";", "|", "&", ">", "<", "*", "?", "~", "'", "\"", "\\", "\n", "\t", " ", "(", ")", "{{y}}", "{workspace_root}", "[", "!", "#", "%", "=", "-", "\r", "\x01", "é", "$(id)", "../"}
 	var values []string
-	for i := range 500 {
-		values = append(values, fmt.Sprintf("%d $(touch x) `id` ; | & > < * ~ ' \" \\ \n {{y}}", i))
+	for i := range 500 { // each begins with another one, and mixes them in another order
+		var b strings.Builder
+		for j := range 1 + i/len(special) {
+			b.WriteString(special[(i+j*(i/len(special)+1))%len(special)])
+		}
+		values = append(values, b.String())
 	}
 	raw, err := json.Marshal(map[string]any{"words": values})
 	if err != nil {
@@ -330,6 +384,38 @@ func TestTheAllowListDecidesByNameAndByRealPath(t *testing.T) {
 	})
 	if got := execute(t, x, run("link")); !strings.HasPrefix(got, "program_not_allowed") {
 		t.Errorf("link: %s", got)
+	}
+}
+
+// actions 78: a line may change what the name of the next one means; what is judged is what is then executed. A listed program that
+// is refused is told the name that would do.
+func TestAListedNameIsJudgedWhenItsLineStarts(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"", "program", "link"} {
+		dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outer")
+		write(t, outside, "#!/bin/sh\necho outer\n", 0o700)
+		inner := filepath.Join(dir, "inner")
+		switch before {
+		case "program":
+			write(t, inner, "#!/bin/sh\necho inner\n", 0o700)
+		case "link":
+			if err := os.Symlink(outside, inner); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x := open(t, func(o *shell.Options) {
+			o.Path, o.AllowedPrograms, o.ProgramDirs = dir+":/usr/bin:/bin", []string{"inner", "ln", "echo"}, []string{dir, "/usr/bin"}
+		})
+		rec := &recorder{}
+		e := recipe(t, action.CaptureText, "echo first", "ln -sf "+outside+" "+inner, "inner", "echo last")
+		got := text(x.Execute(t.Context(), e, rec))
+		if !strings.HasPrefix(got, "program_not_allowed policy_refused:") || !strings.Contains(got, "add its real path `"+outside+"` there") {
+			t.Errorf("%q before: %s", before, got)
+		}
+		shown := strings.Join(append(rec.texts("command stdout (line 1 of 4)"), rec.texts("command stdout (line 3 of 4)")...), " ")
+		if want := map[bool]string{true: "", false: "first"}[before == "link"]; shown != want {
+			t.Errorf("%q before: shown %q", before, shown)
+		}
 	}
 }
 

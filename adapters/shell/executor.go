@@ -25,7 +25,8 @@ type Executor struct {
 	killed   atomic.Bool
 	counts   counters
 
-	noCgroups string // why there are none
+	noCgroups string   // why there are none
+	died      []string // instances, see Died
 
 	mu    sync.Mutex
 	stuck map[*supervisor]string // trees that were given up, with their processes
@@ -51,6 +52,10 @@ func New(o Options) (*Executor, error) {
 		return nil, refuse("ProcessUnusable", err, "this system cannot make the server a subreaper; Linux 3.4 or newer is needed")
 	}
 	self, ok := supervise.Find(os.Getpid())
+	if ok && !ownProc() {
+		return nil, refuse("ProcessUnusable", nil, "/proc does not show this process: it belongs to another PID namespace; mount /proc of this "+
+			"one, for example with `unshare --mount-proc`")
+	}
 	if !ok {
 		return nil, refuse("ProcessUnusable", nil, "the process table cannot be read; mount /proc")
 	}
@@ -86,6 +91,7 @@ func (x *Executor) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-sweep.C:
 			x.pool.shrink(x.o.IdleSupervisors, time.Now().Add(-idleAfter))
+			_ = x.pool.aside(ctx, within(x.o.KillWait), x.pool.removeRest) // what it could not remove now is tried again
 		case <-orphans:
 			x.registry.sweep()
 		}
@@ -110,15 +116,25 @@ func (x *Executor) Close() error {
 // Execute implements ports.Executor.
 func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.TranscriptWriter) action.Verdict {
 	if ctx.Err() != nil {
-		return stoppedBefore(ctx)
+		return stoppedBefore(causeOf(ctx))
 	}
 	if x.killed.Load() {
 		return action.Parked{}
 	}
-	env, values, ungranted := x.granted(e.Dispatch.TaskQueue)
+	var env, values []string
+	var ungranted *action.Failed
+	if len(x.o.Env) > 0 {
+		if err := x.look(ctx, e, func() { env, values, ungranted = x.granted(e.Dispatch.TaskQueue) }); err != nil {
+			return unprepared(e.Bound, err)
+		}
+	}
 	hidden := newSecrets(values)
-	command, failure := x.prepare(e, env)
-	if failure = cmp.Or(failure, ungranted); failure != nil { // what is missing here is found last
+	command, failure, err := x.prepare(ctx, e, env)
+	if err != nil {
+		return unprepared(e.Bound, err)
+	}
+	failure = cmp.Or(failure, ungranted) // what is missing here is found last
+	if failure != nil {
 		return hidden.verdict(*failure)
 	}
 	a := &attempt{
@@ -127,40 +143,64 @@ func (x *Executor) Execute(ctx context.Context, e ports.Execution, out ports.Tra
 		hidden: hidden,
 		stdout: action.NewOutput(x.o.MaxStdout), stderr: action.NewOutput(x.o.MaxStderr),
 	}
+	if hidden != nil && len(command.Lines) > 1 {
+		a.joint = [2]*masker{{secrets: hidden}, {secrets: hidden}}
+	}
 	return hidden.verdict(a.run(ctx))
 }
 
-// prepare goes through the checks of actions 1.2 (3) that need no process, in their order.
-func (x *Executor) prepare(e ports.Execution, granted []string) (action.Command, *action.Failed) {
-	d := e.Dispatch
+// look has files looked at before there is an attempt: each look has the bound from its own beginning.
+func (x *Executor) look(ctx context.Context, e ports.Execution, at func()) error {
+	return x.pool.aside(ctx, within(e.Bound), at)
+}
+
+// prepare goes through the checks of actions 1.2 (3) that need no process, in their order. The error says that files were looked at
+// for too long.
+func (x *Executor) prepare(ctx context.Context, e ports.Execution, granted []string) (action.Command, *action.Failed, error) {
+	d, none := e.Dispatch, action.Command{}
 	if f := d.Config.ConfigFailure(); f != nil {
-		return action.Command{}, f
+		return none, f, nil
 	}
 	in, f := action.ParseInput(d.Input)
 	if f != nil {
-		return action.Command{}, f
+		return none, f, nil
 	}
 	body, defect := action.Prepare(e.Body, e.Params)
+	var found *action.Failed // written by a look: nothing is read of one that was given up
 	if anywhere, inWords := body.UsesRoot(); anywhere {
-		if f := x.root(e, inWords); f != nil {
-			return action.Command{}, f
+		if err := x.look(ctx, e, func() { found = x.root(e, inWords) }); err != nil {
+			return none, nil, err
 		}
 	}
-	if defect != nil {
-		return action.Command{}, defect
+	if f := cmp.Or(found, defect); f != nil {
+		return none, f, nil
 	}
+	if len(x.o.AllowedPrograms) > 0 {
+		if err := x.look(ctx, e, func() { found = x.refused(body) }); err != nil {
+			return none, nil, err
+		}
+		if found != nil {
+			return none, found, nil
+		}
+	}
+	env := append([]string{"PATH=" + x.o.Path, "AION_ACTIVITY_KEY=" + d.Key.ActivityKey()}, granted...)
+	command, f := body.Render(in, action.World{Root: x.o.WorkspaceRoot, Env: env})
+	return command, f, nil
+}
+
+// refused is the refusal of the first program of a body that is not admitted; nil: all are. Each is judged again right before it
+// starts.
+func (x *Executor) refused(body *action.Prepared) *action.Failed {
 	path, exported := body.Path(x.o.WorkspaceRoot)
 	if !exported {
 		path = x.o.Path
 	}
 	for _, program := range body.Programs(x.o.WorkspaceRoot) {
-		if !x.admitted(program, path) {
-			f := action.ProgramNotAllowed(program)
-			return action.Command{}, &f
+		if refused := x.find(program, path).refused; refused != nil {
+			return refused
 		}
 	}
-	env := append([]string{"PATH=" + x.o.Path, "AION_ACTIVITY_KEY=" + d.Key.ActivityKey()}, granted...)
-	return body.Render(in, action.World{Root: x.o.WorkspaceRoot, Env: env})
+	return nil
 }
 
 // root makes the workspace root usable for one body.

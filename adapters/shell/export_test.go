@@ -6,6 +6,18 @@ import (
 	"aion/domain/action"
 )
 
+// Shrink ends idle supervisors beyond keep that have had no work since before.
+func (x *Executor) Shrink(keep int, before time.Time) { x.pool.shrink(keep, before) }
+
+// RemoveRest tries again to remove what could not be removed.
+func (x *Executor) RemoveRest() { x.pool.removeRest() }
+
+// RemoveScratch removes a directory that a command wrote.
+func RemoveScratch(path string) error { return removeScratch(path) }
+
+// Unanswered counts the looks at files that nobody waits for any more.
+func (x *Executor) Unanswered() int64 { return x.pool.unanswered.Load() }
+
 // OutOfMemory tells what the cgroup in a directory says of processes that were killed for want of memory, beyond those seen
 // before.
 func OutOfMemory(dir string, seen int) bool {

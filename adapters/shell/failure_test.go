@@ -87,6 +87,39 @@ func TestEveryErrorOfAStartHasItsClass(t *testing.T) {
 	}
 }
 
+// actions 57: a directory that cannot be used is named with its error, also when it was there before the line before.
+func TestADirectoryThatCannotBeUsedIsNamed(t *testing.T) {
+	t.Parallel()
+	dir, x := t.TempDir(), open(t)
+	write(t, filepath.Join(dir, "file"), "", 0o600)
+	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, filepath.Join(dir, "gone"))
+	long := filepath.Join(dir, strings.Repeat("V", 300))
+	for cwd, want := range map[string]string{
+		filepath.Join(dir, "missing"): "line 1 of 2: the directory %q cannot be used: ENOENT: no such file or directory; it must be there",
+		filepath.Join(dir, "file"):    "line 1 of 2: the directory %q cannot be used: ENOTDIR: not a directory; it must be there",
+		filepath.Join(dir, "loop"):    "line 1 of 2: the directory %q cannot be used: ELOOP: ",
+		long:                          "line 1 of 2: the directory %q cannot be used: ENAMETOOLONG: ",
+		filepath.Join(dir, "gone"):    "line 2 of 2: the directory %q cannot be used: ENOENT: no such file or directory; it must be there",
+		"":                            "line 2 of 2: the directory ",
+	} {
+		e := recipe(t, action.CaptureText, `sh -c 'rmdir "$PWD"'`, "true")
+		if cwd != "" {
+			e.Body.Command.Command.Cwd = []action.Piece{{Lit: &cwd}}
+			want = fmt.Sprintf(want, domain.Quote(cwd, 64))
+		}
+		f, _ := x.Execute(t.Context(), e, nil).(action.Failed)
+		_, after, _ := strings.Cut(f.Message, "cannot be used: ")
+		name, _, _ := strings.Cut(after, ":")
+		if f.Code != action.CodeSpawnFailed || f.Class != action.Terminal || !strings.HasPrefix(f.Message, "command `build` "+want) ||
+			strings.Count(f.Message, "V") > 64 || !strings.Contains(string(f.Details), `"errno":"`+name+`"`) {
+			t.Errorf("%s: %s %s", cwd, text(f), f.Details)
+		}
+	}
+}
+
 // actions 57: a host without room for the directory of an attempt may have some later.
 func TestADirectoryThatCannotBeMadeIsRetryable(t *testing.T) {
 	t.Parallel()

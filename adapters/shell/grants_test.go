@@ -107,6 +107,28 @@ func TestASecretIsMaskedEverywhereAlsoAcrossWrites(t *testing.T) {
 	}
 }
 
+// actions 63: what lines print one after the other is one text in a result and in a failure.
+func TestASecretThatSeveralLinesPrintIsMasked(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-hunter2"
+	x := open(t, func(o *shell.Options) {
+		o.Env = []shell.Grant{{Name: "S", FromEnv: "S", Queues: []string{"tools"}, Secret: true}}
+		o.LookupEnv = lookupIn(map[string]string{"S": secret})
+	})
+	for want, lines := range map[string][]string{
+		`completed:"a***b***"`:                      {"printf ahunter2-", "printf hunter2b", "sh -c 'printf $S'"},
+		`completed:"***"`:                           {"printf h", "printf unter2", "true", "printf -- -hunter", "printf 2"},
+		`completed:"hunter2-hunter"`:                {"printf hunter2", "printf -- -hunter"},
+		"exit_nonzero retryable:command `build`":    {"sh -c 'printf hunter2- >&2'", "sh -c 'printf hunter2 >&2; exit 4'"},
+		"exit_nonzero retryable:command `build` li": {"sh -c 'printf hunter2- >&2'", "sh -c 'printf \"hunter2 $S\" >&2; exit 4'", "true"},
+	} {
+		got := execute(t, x, recipe(t, action.CaptureText, lines...))
+		if !strings.HasPrefix(got, want) || strings.Contains(got, secret) {
+			t.Errorf("%v: got %s", lines, got)
+		}
+	}
+}
+
 // actions 63, 79: a secret may be like anything that a failure says, and what is recorded stays readable.
 func TestASecretIsNoPartOfTheFormOfAFailure(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,13 +25,17 @@ import (
 	"aion/ports"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 // The test binary is server and supervisor as well: it starts itself again like the real one does.
 const (
 	serverMode = "__test_server"
+	maskedMode = "__test_masked" // starts a server with blocked signals; a shell would unblock them
+	deepMode   = "__test_deep"   // is a command that makes a chain of directories
 	contained  = "AION_TEST_CONTAINMENT"
-	repeat     = "AION_TEST_REPEAT" // how often a server runs each of its commands
+	limited    = "AION_TEST_LIMITED" // a user, whose commands have limits
+	repeat     = "AION_TEST_REPEAT"  // how often a server runs each of its commands
 )
 
 func TestMain(m *testing.M) {
@@ -39,6 +44,13 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == serverMode {
 		os.Exit(server(os.Args[2], os.Args[3:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == maskedMode {
+		fmt.Fprintln(os.Stderr, masked(os.Args[2:]))
+		os.Exit(1)
+	}
+	if len(os.Args) > 1 && os.Args[1] == deepMode {
+		os.Exit(deepen(os.Args[2]))
 	}
 	code := m.Run()
 	if code == 0 {
@@ -50,10 +62,24 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// masked becomes a server in which two signals are blocked.
+func masked(args []string) error {
+	runtime.LockOSThread()
+	mask := unix.Sigset_t{}
+	mask.Val[0] = 1<<(unix.SIGINT-1) | 1<<(unix.SIGUSR2-1)
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &mask, nil); err != nil {
+		return err
+	}
+	return unix.Exec(os.Args[0], append([]string{os.Args[0], serverMode}, args...), os.Environ())
+}
+
 // server is a process with an executor that runs the given commands until it is killed.
 func server(home string, commands []string) int {
 	o := options(home)
 	o.Containment = os.Getenv(contained)
+	if o.RunAs = os.Getenv(limited); o.RunAs != "" {
+		o.Limits = shell.Limits{Processes: 77, MemoryBytes: 1 << 30, CPUSeconds: 55}
+	}
 	x, err := shell.New(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -61,6 +63,7 @@ const (
 	partialAfter  = time.Second // text without a line break is shown after this (actions 7.2)
 	pipesAfter    = time.Second // pipes reach their end this long after the tree (actions 4.2)
 	idleAfter     = time.Minute
+	startedWithin = time.Second           // without news of a start for so long the bound runs all the same
 	beatEvery     = 2 * time.Second       // a look at a supervisor that runs
 	ladderBeat    = 50 * time.Millisecond // and at one that stops
 	helpAfter     = time.Second           // it has this long before the server kills in its place
@@ -109,6 +112,18 @@ func (o *Options) check() error {
 
 func (o *Options) attempts() string  { return filepath.Join(o.Home, "attempts") }
 func (o *Options) scratches() string { return o.scratch }
+
+// remake makes one of the two directories again, when it was taken away from a running server.
+func (o *Options) remake(dir string) error {
+	if o.user != nil && dir == o.scratch {
+		_, err := shared(o.Home)
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
 
 // checkUser finds the user of commands. The home is private, so those of another user get their directories elsewhere.
 func (o *Options) checkUser() error {

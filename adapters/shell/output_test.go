@@ -167,6 +167,36 @@ func TestOddBytesBecomeTextAndColoursStay(t *testing.T) {
 	}
 }
 
+// actions 24; report 49: each stream has its own bound, exactly, and its own marker.
+func TestEachStreamIsCutAtItsOwnBound(t *testing.T) {
+	t.Parallel()
+	x := open(t, func(o *shell.Options) { o.MaxStdout, o.MaxStderr = 1000, 100 })
+	for _, c := range []struct {
+		out, err       int
+		wantOut, wantE string
+	}{
+		{1000, 100, strings.Repeat("x", 1000), strings.Repeat("x", 100)},
+		{
+			1001, 101, strings.Repeat("x", 500) + "\n[aion: stdout cut: 1000 of 1001 bytes kept]\n" + strings.Repeat("x", 500),
+			strings.Repeat("x", 50) + "\n[aion: stderr cut: 100 of 101 bytes kept]\n" + strings.Repeat("x", 50),
+		},
+	} {
+		e := run(fmt.Sprintf(`sh -c 'head -c %d /dev/zero | tr "\0" x; head -c %d /dev/zero | tr "\0" x >&2'`, c.out, c.err))
+		want, err := json.Marshal(map[string]any{"exit_code": 0, "stdout": c.wantOut, "stderr": c.wantE})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, wanted any
+		done, _ := x.Execute(t.Context(), e, nil).(action.Completed)
+		if json.Unmarshal(want, &wanted) != nil || json.Unmarshal(done.Result, &got) != nil {
+			t.Fatalf("got %s", done.Result)
+		}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // slow is a transcript that does not move.
 type slow struct{ release chan struct{} }
 

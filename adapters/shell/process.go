@@ -3,29 +3,27 @@ package shell
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"aion/adapters/shell/supervise"
-	"aion/domain"
 	"aion/domain/action"
 
 	"golang.org/x/sys/unix"
 )
 
-const errNotDirectory = unix.ENOTDIR
-
 // ending is how a line, and with the last one the body, came to its end.
 type ending struct {
 	exit      action.Exit
-	unstarted error  // why the program was not started
-	lost      bool   // the supervisor died; what it left was ended
-	spent     bool   // the supervisor cannot run another one
-	stuck     bool   // processes live on in spite of everything
-	left      string // which, with their states
-	cutShort  bool   // lines that follow were not run
+	refused   *action.Failed // the program, which the operator does not admit
+	directory error          // why none can be started there
+	unstarted error          // why the program was not started
+	lost      bool           // the supervisor died; what it left was ended
+	spent     bool           // the supervisor cannot run another one
+	stuck     bool           // processes live on in spite of everything
+	left      string         // which, with their states
+	cutShort  bool           // lines that follow were not run
 
 	outOfMemory bool // the kernel killed a process of it for want of memory
 }
@@ -42,9 +40,12 @@ func (a *attempt) about(i int) action.Exit {
 func (a *attempt) line(ctx context.Context, i int) ending {
 	argv := a.command.Lines[i]
 	end := ending{exit: a.about(i)}
-	path, err := lookup(argv[0], pathOf(a.command.Env))
-	if err != nil {
+	var program found
+	if err := a.aside(ctx, func() { program = a.x.find(argv[0], pathOf(a.command.Env)) }); err != nil {
 		end.unstarted = err
+		return end
+	}
+	if end.refused, end.unstarted = program.refused, program.err; end.refused != nil || end.unstarted != nil {
 		return end
 	}
 	streams, writeEnds, err := a.pipes(i)
@@ -57,7 +58,7 @@ func (a *attempt) line(ctx context.Context, i int) ending {
 		readers.Go(func() { s.read(a.supervisor.buffers[i]) })
 	}
 	w := watching{x: a.x, s: a.supervisor, of: a, end: &end}
-	w.follow(ctx, a.x.frame(path, argv, a.command.Env, a.command.Dir), writeEnds)
+	w.follow(ctx, a.x.frame(program.path, argv, a.command.Env, a.command.Dir), writeEnds)
 	for _, s := range streams {
 		s.finish(time.Now().Add(pipesAfter))
 	}
@@ -82,6 +83,7 @@ func (a *attempt) pipes(i int) (streams [2]*stream, writeEnds []int, err error) 
 			}
 			return streams, nil, err
 		}
+		s.joint = a.joint[n]
 		streams[n], writeEnds = s, append(writeEnds, fd)
 	}
 	return streams, writeEnds, nil
@@ -93,12 +95,6 @@ func failedError(f supervise.Frame) error {
 		return unix.Errno(f.Errno)
 	}
 	return errors.New(f.Text)
-}
-
-func directoryRefusal(dir string, err error) action.Failed {
-	f := spawnFailure(action.Exit{Program: dir}, err)
-	return action.Fail(f.Class, f.Code, fmt.Sprintf("the directory %q cannot be used: %v; create it before this action, or correct `cwd`",
-		domain.Quote(dir, 64), err), nil)
 }
 
 // pathOf is the PATH of an environment.

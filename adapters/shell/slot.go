@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -21,6 +22,9 @@ type slot struct {
 	made  *mark // of the directory as it was made; nil: there is none
 	leaf  *leaf // nil without cgroups
 	idle  []byte
+
+	remake   func(dir string) error // makes the directory above again
+	removing sync.Mutex             // its directory; what takes long is not waited for
 }
 
 // mark is a directory as it was made: whoever changes anything in it, or of it, changes the mark.
@@ -38,11 +42,15 @@ func (p *pool) newSlot() (*slot, error) {
 	p.slots++
 	name := fmt.Sprintf("%s-%d", p.prefix, p.slots)
 	p.mu.Unlock()
-	file, err := os.OpenFile(filepath.Join(p.o.attempts(), name+".json"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	path := filepath.Join(p.o.attempts(), name+".json")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrNotExist) && p.o.remake(p.o.attempts()) == nil {
+		file, err = os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write ledger entry: %w", err)
 	}
-	s := &slot{name: name, file: file, dir: filepath.Join(p.o.scratches(), name), owner: p.credential}
+	s := &slot{name: name, file: file, dir: filepath.Join(p.o.scratches(), name), owner: p.credential, remake: p.o.remake}
 	if p.cgroups != nil {
 		if s.leaf, err = p.cgroups.leaf(name); err != nil {
 			return nil, errors.Join(err, s.remove())
@@ -83,19 +91,27 @@ func (s *slot) scratch() (string, error) {
 		s.made.young = time.Since(s.made.at) < time.Second
 		return s.dir, nil
 	}
-	if err := makeScratch(s.dir, s.owner); err != nil {
+	err := makeScratch(s.dir, s.owner)
+	if errors.Is(err, fs.ErrNotExist) && s.remake(filepath.Dir(s.dir)) == nil {
+		err = makeScratch(s.dir, s.owner)
+	}
+	if err != nil {
 		return "", err
 	}
 	s.made, _ = markOf(s.dir) // without one it is removed after the command
 	return s.dir, nil
 }
 
-// tidy removes the directory unless the command left it as it was.
-func (s *slot) tidy() error {
+// untouched reports whether a command left the directory as it was. It waits for no file system that was mounted there.
+func (s *slot) untouched() bool {
 	now, err := markOf(s.dir)
-	if s.made != nil && err == nil && now.same(s.made) && s.empty() {
-		return nil
-	}
+	return s.made != nil && err == nil && now.same(s.made) && s.empty()
+}
+
+// drop removes the directory.
+func (s *slot) drop() error {
+	s.removing.Lock()
+	defer s.removing.Unlock()
 	s.made = nil
 	return removeScratch(s.dir)
 }
@@ -116,23 +132,16 @@ func (s *slot) empty() bool {
 
 // remove gives everything back. The tree is gone.
 func (s *slot) remove() error {
-	errs := []error{removeScratch(s.dir), s.file.Close(), os.Remove(s.file.Name())}
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	errs := []error{removeScratch(s.dir), s.file.Close()}
+	if err := os.Remove(s.file.Name()); !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
 	if s.leaf != nil {
 		errs = append(errs, s.leaf.remove())
 	}
 	return errors.Join(errs...)
-}
-
-func markOf(dir string) (*mark, error) {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return nil, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil, errors.New("no status of " + dir)
-	}
-	return &mark{inode: st.Ino, mode: info.Mode(), changed: changeTime(st), at: time.Now(), young: true}, nil
 }
 
 func (m *mark) same(o *mark) bool {

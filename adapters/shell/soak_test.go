@@ -155,15 +155,31 @@ func killServer(t *testing.T, r *rand.Rand, n int) time.Duration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if both { // without their supervisors some trees need the next server
-		if _, err := x.CleanUp(t.Context()); err != nil {
+	reap := func() {
+		for pid := 1; pid > 0; {
+			pid, _ = unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil)
+		}
+	}
+	if both { // without their supervisors some trees need the next server, which reaps nothing: that is for the init
+		cleaned := make(chan error, 1)
+		go func() {
+			_, err := x.CleanUp(t.Context())
+			cleaned <- err
+		}()
+		for over := false; !over; time.Sleep(time.Millisecond) {
+			select {
+			case err = <-cleaned:
+				over = true
+			default:
+				reap()
+			}
+		}
+		if err != nil {
 			t.Errorf("clean up: %v: %q", err, scripts)
 		}
 	}
 	for {
-		for pid := 1; pid > 0; {
-			pid, _ = unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil)
-		}
+		reap()
 		if table, err = supervise.Table(); err == nil && len(supervise.Below(table, os.Getpid())) == 0 {
 			break
 		}

@@ -54,7 +54,11 @@ func (x *Executor) Start(ctx context.Context, c Command) (*Process, error) {
 	if pathOf(env) == "" {
 		env = append([]string{"PATH=" + x.o.Path}, env...)
 	}
-	path, err := lookup(c.Argv[0], pathOf(env))
+	var path string
+	var err error
+	if late := x.pool.aside(ctx, nil, func() { path, err = lookup(c.Argv[0], pathOf(env)) }); late != nil {
+		return nil, domain.Unavailable("ProgramNotStarted", late.Error(), late)
+	}
 	if err != nil {
 		return nil, notStarted(spawnFailure(action.Exit{Program: c.Argv[0]}, err))
 	}
@@ -199,6 +203,8 @@ func (p *Process) leftovers(n int) {
 func (p *Process) stopping(cause ports.StopCause) {
 	p.events.Info("the process is stopped", "cause", string(cause))
 }
+
+func (p *Process) overdue(time.Time) {}
 
 func (p *Process) bounded() <-chan time.Time { return nil }
 

@@ -23,6 +23,7 @@ type stream struct {
 	capture *action.Output
 	lines   lines
 	masker  masker
+	joint   *masker // of the capture, when it goes over several processes: a secret may begin in one and end in the next
 
 	mu    sync.Mutex
 	until time.Time // when the pipe must have ended; zero: whenever it does
@@ -105,10 +106,17 @@ func (s *stream) read(buffer []byte) {
 }
 
 // take masks what was read and hands it on.
-func (s *stream) take(p []byte, at time.Time) { s.keep(s.masker.take(p), at) }
+func (s *stream) take(p []byte, at time.Time) {
+	if s.joint != nil {
+		_, _ = s.capture.Write(s.joint.take(p)) // never fails
+	}
+	s.keep(s.masker.take(p), at)
+}
 
 func (s *stream) keep(p []byte, at time.Time) {
-	_, _ = s.capture.Write(p) // never fails
+	if s.joint == nil {
+		_, _ = s.capture.Write(p) // as above
+	}
 	s.lines.take(p, at)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,13 +20,28 @@ func pipe() (fds [2]int, err error) {
 	return fds, err
 }
 
+// ownProc reports whether /proc shows this process, and not those of another PID namespace.
+func ownProc() bool {
+	self, err := os.Readlink("/proc/self")
+	return err == nil && self == strconv.Itoa(os.Getpid())
+}
+
 // bootID names the time since the machine was started: pids and start times mean nothing beyond it.
 func bootID() (string, error) {
 	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(raw)), err
 }
 
-func changeTime(st *syscall.Stat_t) syscall.Timespec { return st.Ctim }
+// markOf asks no file system that may not answer: what is known of a directory here is enough.
+func markOf(dir string) (*mark, error) {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS, &st)
+	if err != nil {
+		return nil, err
+	}
+	changed := syscall.NsecToTimespec(st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec))
+	return &mark{inode: st.Ino, mode: fs.FileMode(st.Mode), changed: changed, at: time.Now(), young: true}, nil
+}
 
 func ownedBySelf(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

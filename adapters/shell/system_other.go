@@ -3,9 +3,11 @@
 package shell
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,12 +26,24 @@ func pipe() (fds [2]int, err error) {
 	return fds, err
 }
 
+func ownProc() bool { return true }
+
 // bootID names the time since the machine was started. Start times are those of the wall clock here, so that one name is
 // enough.
 func bootID() (string, error) { return "any", nil }
 
-// changeTime is no part of the mark here: directories are looked into instead.
-func changeTime(*syscall.Stat_t) syscall.Timespec { return syscall.Timespec{} }
+// markOf gives no time of change here: directories are looked into instead.
+func markOf(dir string) (*mark, error) {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, errors.New("no status of " + dir)
+	}
+	return &mark{inode: st.Ino, mode: info.Mode(), at: time.Now(), young: true}, nil
+}
 
 func ownedBySelf(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

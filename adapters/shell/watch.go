@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,8 @@ type watched interface {
 	// started tells of the leader and of its start; ended says that the end came with the news.
 	started(leader processID, at time.Time, ended bool)
 	leftovers(n int)
+	// overdue says that nothing has told of a start since the order.
+	overdue(ordered time.Time)
 	stopping(cause ports.StopCause)
 	// bounded gives the time at which the process is stopped with cause deadline; nil: none.
 	bounded() <-chan time.Time
@@ -34,6 +37,7 @@ type watching struct {
 
 	done    <-chan struct{} // nil once the stop was seen or does not matter any more
 	ordered time.Time       // when the supervisor was told to run it
+	quiet   bool            // it has said nothing since then
 	stopped bool
 	beat    *time.Ticker
 	killing time.Time // when the ladder should have killed; zero: the tree is not being stopped
@@ -72,7 +76,7 @@ func (w *watching) follow(ctx context.Context, f supervise.Frame, fds []int) {
 
 // watch follows the supervisor, and stops the process when it is to end.
 func (w *watching) watch(ctx context.Context) {
-	w.done, w.beat = ctx.Done(), time.NewTicker(beatEvery)
+	w.done, w.beat, w.quiet = ctx.Done(), time.NewTicker(startedWithin), true
 	defer w.beat.Stop()
 	for {
 		select {
@@ -89,9 +93,11 @@ func (w *watching) watch(ctx context.Context) {
 		case <-w.boundHit():
 			w.stop(ports.StopDeadline)
 		case <-w.beat.C:
-			if at := time.Now(); w.tick(at) && !w.gone(at) {
-				w.abandon()
-				return
+			if at := time.Now(); w.tick(at) {
+				if left := w.left(at); left != "" {
+					w.abandon(left)
+					return
+				}
 			}
 		}
 	}
@@ -110,7 +116,16 @@ func (w *watching) climb() {
 // reports that the tree is to be given up.
 func (w *watching) tick(at time.Time) (givenUp bool) {
 	w.s.nudge()
-	if w.killing.IsZero() || at.Before(w.killing.Add(helpAfter)) {
+	if w.quiet && !at.Before(w.ordered.Add(startedWithin)) {
+		w.quiet = false
+		w.s.slot.leaf.thaw()
+		w.of.overdue(w.ordered)
+	}
+	if w.killing.IsZero() {
+		w.beat.Reset(beatEvery)
+		return false
+	}
+	if at.Before(w.killing.Add(helpAfter)) {
 		return false
 	}
 	w.s.killTree()
@@ -120,6 +135,7 @@ func (w *watching) tick(at time.Time) (givenUp bool) {
 // hearAll takes what came at once.
 func (w *watching) hearAll(came []supervise.Frame) (over bool) {
 	ended := len(came) > 0 && came[len(came)-1].Kind == supervise.KindEmpty
+	w.quiet = false
 	for _, f := range came {
 		over = w.hear(f, ended) || over
 	}
@@ -141,7 +157,7 @@ func (w *watching) hear(f supervise.Frame, ended bool) (over bool) {
 		}
 		w.of.started(processID{f.Pid, f.Start}, at, ended)
 	case supervise.KindFailed:
-		w.end.unstarted = failedError(f)
+		w.end.unstarted, w.end.spent = failedError(f), f.Spent
 		return true
 	case supervise.KindExited:
 		w.end.exit.Ended, w.end.exit.Code, w.end.exit.Signal = true, f.Code, f.Signal
@@ -184,27 +200,32 @@ func (w *watching) below() ([]supervise.Process, error) {
 	return below, err
 }
 
-// gone reports whether the tree has ended and only the proof is on its way: on a busy machine the supervisor gets to it late.
-// That is waited for once more.
-func (w *watching) gone(at time.Time) bool {
+// left names what is left of a tree that is given up, with the states. It is empty as long as only the proof of the end is on its
+// way: on a busy machine the supervisor gets to it late. That is waited for once more.
+func (w *watching) left(at time.Time) string {
 	below, err := w.below()
-	return err == nil && len(below) == 0 && at.Before(w.killing.Add(2*w.x.o.KillWait))
+	switch waits := at.Before(w.killing.Add(2 * w.x.o.KillWait)); {
+	case err == nil && len(below) > 0:
+	case waits:
+		return ""
+	case err != nil:
+		return fmt.Sprintf("what is below pid %d (the process table cannot be read: %v)", w.s.pid, err)
+	default:
+		s, _ := supervise.Find(w.s.pid) // it cannot be gone: serve reaps it
+		return fmt.Sprintf("the supervisor itself, pid %d (%c), below which nothing is seen", w.s.pid, cmp.Or(s.State, '?'))
+	}
+	var left []string
+	for _, p := range below[:min(len(below), 20)] {
+		left = append(left, fmt.Sprintf("pid %d (%c)", p.Pid, p.State))
+	}
+	return strings.Join(left, ", ")
 }
 
 // abandon gives a tree up that could not be ended. Its supervisor keeps trying: without a channel it kills until the tree
 // is empty.
-func (w *watching) abandon() {
-	w.end.stuck = true
-	below, _ := w.below() // without it the message names nothing
-	var left []string
-	for _, p := range below {
-		left = append(left, fmt.Sprintf("pid %d (%c)", p.Pid, p.State))
-		if len(left) == 20 {
-			break
-		}
-	}
-	w.end.left = strings.Join(left, ", ")
-	w.of.log().Error("processes of a command could not be ended", "processes", w.end.left)
+func (w *watching) abandon(left string) {
+	w.end.stuck, w.end.left = true, left
+	w.of.log().Error("processes of a command could not be ended", "processes", left)
 }
 
 // recover ends what a supervisor left that died itself: its tree was handed to the server.
@@ -219,13 +240,11 @@ func (w *watching) recover() {
 }
 
 // release takes a supervisor back after its process has come to an end: for the next one, or for good when it is dead,
-// has a tree that does not end, or a cgroup that was killed: Linux kills what is started in one later, too.
+// has a tree that does not end, a directory that cannot be removed, or a cgroup that was killed: Linux kills what is started in
+// one later, too.
 func (x *Executor) release(s *supervisor, end ending) {
 	x.counts.busy.Add(-1)
-	if err := s.slot.tidy(); err != nil && !end.stuck {
-		x.o.Logger.Warn("scratch directory not removed", "error", err)
-	}
-	if !end.stuck && !end.lost && !end.spent && !s.slot.leaf.used() {
+	if (s.slot.untouched() || x.pool.drop(s.slot, !end.stuck)) && !end.stuck && !end.lost && !end.spent && !s.slot.leaf.used() {
 		x.pool.put(s)
 		return
 	}

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -103,6 +104,47 @@ func TestProcessorTimeAndMemoryAreLimited(t *testing.T) {
 	}
 	if got := execute(t, x, run(`sh -c 'x=$(head -c 600000000 /dev/zero | tr "\0" x); echo ended'`)); strings.HasPrefix(got, "completed:") {
 		t.Errorf("memory: %.100s", got)
+	}
+}
+
+// Limits hold for another user's command of a server without CAP_SYS_RESOURCE, which the kernel wants for the processes of others.
+// What they cannot be set for does not run.
+func TestLimitsHoldWithoutTheCapabilityToSetThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	without := []string{"setpriv", "--bounding-set=-sys_resource"}
+	if err := exec.Command(without[0], append(without[1:], "true")...).Run(); err != nil || os.Geteuid() != 0 {
+		t.Skip("no capability can be dropped here: ", err)
+	}
+	dir := t.TempDir()
+	for at := dir; len(at) > len(os.TempDir()); at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/sleep", string(sleep), 0o755)
+	if err := os.Chmod(dir+"/sleep", os.ModeSetuid|0o755); err != nil { // becomes root: none of the user's any more
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	for command, want := range map[string]string{
+		// They are set right after the start.
+		`sh -c 'for i in $(seq 3000); do n=$(grep -cE "cpu time +55 +56|processes +77 +77|address space +1073741824" /proc/self/limits);
+			[ $n = 3 ] && break; sleep 0.01; done; echo $n'`: `up completed:{"exit_code":0,"stdout":"3","stderr":""}`,
+		dir + "/sleep 300": "EPERM: operation not permitted; this host permits neither the program nor, if that is set, one of the limits",
+	} {
+		cmd := exec.Command(without[0], append(without[1:], os.Args[0], serverMode, home, command)...)
+		cmd.Env, cmd.Stderr = append(os.Environ(), limited+"=nobody", contained+"="+shell.ContainSupervisor), os.Stderr
+		out, err := cmd.Output()
+		if got := strings.ReplaceAll(string(out), "\n", " "); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, %v", command, got, err)
+		}
+	}
+	if left := holders(t, dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
 

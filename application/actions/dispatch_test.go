@@ -60,6 +60,24 @@ func TestADeclaredBodyIsExecutedHereAndNoWorkerIsAsked(t *testing.T) {
 	})
 }
 
+// actions 44, 46: the bound is the authored one; without one, none is invented.
+func TestTheBoundOfAnAttemptIsTheAuthoredOne(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]time.Duration{0: 0, 1500: 1500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			p := one("bounded", "echo a")
+			p.Flow.Steps[0].Body[0].TimeoutMS = ms
+			w := newWorld(t, settings{}, p)
+			defer w.stop()
+			w.start("bounded")
+			synctest.Wait()
+			if w.x.executions() != 1 || w.x.seen[0].Bound != want {
+				t.Errorf("%d ms: %+v", ms, w.x.seen)
+			}
+		})
+	}
+}
+
 // actions 7: what cannot be told apart is refused, and nothing else is consulted.
 func TestAmbiguousBodiesAreRefusedWithTheRemedy(t *testing.T) {
 	t.Parallel()

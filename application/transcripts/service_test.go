@@ -136,6 +136,45 @@ func TestARecordThatWasAcceptedIsStoredOnce(t *testing.T) {
 	}
 }
 
+// actions 64: a reader that stands still holds nobody back. It misses what is not stored, and nothing else.
+func TestALiveReaderThatStandsStillHoldsNobodyBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, goOn := newRoom(transcripts.Bounds{}), make(chan struct{})
+		stored, shown := 0, 0
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			err := r.service.Follow(t.Context(), access.Operator(""), request(0, 0), func(rec transcript.Record) error {
+				<-goOn
+				if rec.Ephemeral {
+					shown++
+				} else {
+					stored++
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		s := r.publisher.Open(t.Context(), key, false)
+		for range 3000 {
+			passing := line("passing")
+			passing.Ephemeral = true
+			s.Write(passing)
+			s.Write(line("kept"))
+		}
+		s.Close()
+		r.open.Store(false)
+		close(goOn)
+		reader.Wait()
+		if stored != 3000 || shown == 0 || shown == 3000 {
+			t.Errorf("%d stored and %d passing records", stored, shown)
+		}
+	})
+}
+
 // actions 64
 func TestALiveReaderThatLagsSeesEachStoredRecordOnce(t *testing.T) {
 	t.Parallel()

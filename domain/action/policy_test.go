@@ -157,13 +157,22 @@ func TestTheAmbiguityRefusalCarriesItsRemedy(t *testing.T) {
 	if f := action.AmbiguousBody("go", "tools", amb); strings.Contains(f.Message, "aion unload") || !strings.Contains(f.Message, "rename the action") {
 		t.Error(f.Message)
 	}
+	var all action.Ambiguous
+	for i := range 40 {
+		v := a
+		v.ContentHash, v.RouteActive = fmt.Sprintf("%064x", i), false
+		all.Versions = append(all.Versions, v)
+	}
+	if f := action.AmbiguousBody("go", "tools", all); strings.Count(f.Message, "`aion unload brief 0") != 40 {
+		t.Errorf("a superseded version is not named: %s", f.Message)
+	}
 	var many action.Ambiguous
 	for range 1000 {
 		v := b
 		v.RouteActive = false
 		many.Versions = append(many.Versions, v)
 	}
-	if f := action.AmbiguousBody("go", "tools", many); !strings.HasPrefix(f.Message, "action `go`") {
-		t.Errorf("cut in front: %.80s", f.Message)
+	if f := action.AmbiguousBody("go", "tools", many); !strings.HasPrefix(f.Message, "action `go`") || !strings.HasSuffix(f.Message, " more") {
+		t.Errorf("cut in front, or not counted: %.80s", f.Message)
 	}
 }

@@ -104,7 +104,7 @@ func (r renderer) line(words []Word, env []string) ([]string, *Failed) {
 				"`%s`; write a literal `--` before the hole, or give the word a literal prefix such as `--name={{%s}}`",
 				name, domain.Quote(args[0], quotedValue), domain.Quote(fixed(words[0].Pieces, r.root), quotedValue), name)
 		}
-		if f := total.add("word %d of the command", len(argv)+1, args); f != nil {
+		if f := total.add("word %d of the command"+from(w.Pieces), len(argv)+1, args); f != nil {
 			return nil, f
 		}
 		argv = append(argv, args...)
@@ -188,7 +188,7 @@ func (r renderer) text(pieces []Piece, isPath bool) (string, *Failed) {
 			b.WriteString(value)
 		}
 		if b.Len() > MaxArgument { // a value may stand in it a thousand times
-			return "", argumentTooLarge("a word of the command", b.Len())
+			return "", argumentTooLarge("a word of the command"+from(pieces), b.Len())
 		}
 	}
 	if f := r.checkInside(pieces); f != nil {
@@ -226,20 +226,34 @@ func (r renderer) checkInside(pieces []Piece) *Failed {
 				return f
 			}
 			if after.Len() == 0 && value != "" && value[0] != '/' {
-				return leaves(q.Hole + " = " + value)
+				return leaves(pieces, value)
 			}
 			after.WriteString(value)
 		}
 		if climbs(after.String()) {
-			return leaves(after.String())
+			return leaves(pieces, after.String())
 		}
 	}
 	return nil
 }
 
-func leaves(what string) *Failed {
-	return terminal(CodePathTraversal, "a path leaves {workspace_root} (%s); pass a path that stays below it",
-		domain.Quote(what, quotedValue))
+func leaves(pieces []Piece, after string) *Failed {
+	return terminal(CodePathTraversal, "a path%s leaves {workspace_root} (%s); pass a path that stays below it",
+		from(pieces), domain.Quote(after, quotedValue))
+}
+
+// from names the parameters whose values stand in a text; empty: none.
+func from(pieces []Piece) string {
+	var names []string
+	for _, p := range pieces {
+		if name := "`" + p.Hole + "`"; p.Hole != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " (from " + strings.Join(names, ", ") + ")"
 }
 
 // climbs reports whether a path goes above where it began. Its first element continues the name of the root itself.

@@ -389,7 +389,7 @@ func TestTheWorkspaceRootIsJudged(t *testing.T) {
 	t.Parallel()
 	for root, want := range map[string]string{
 		"/srv/a$b": "", "/srv/a b": action.CodeRootShape, "/srv/{x}": action.CodeRootShape, "/srv/a\\b": action.CodeRootShape,
-		"/srv/'": action.CodeRootShape, "/srv/\u00a0": action.CodeRootShape, "/srv/\x07": action.CodeRootShape,
+		"/srv/'": action.CodeRootShape, "/srv/\"": action.CodeRootShape, "/srv/`": action.CodeRootShape, "/srv/a}": action.CodeRootShape, "/srv/\n": action.CodeRootShape, "/srv/\u00a0": action.CodeRootShape, "/srv/\x07": action.CodeRootShape,
 		"srv": action.CodeRootNotAbsolute, "": action.CodeRootNotAbsolute, "/srv/\xff": action.CodeRootNotUTF8, "/srv/\x00": action.CodeRootNotUTF8,
 	} {
 		got := ""

@@ -68,7 +68,8 @@ func jsonResult(stdout *Output, maxResult int) (json.RawMessage, *Failed) {
 	}
 	raw := append(append([]byte{}, stdout.head...), stdout.last()...)
 	var value json.RawMessage
-	if err := json.Unmarshal(raw, &value); err != nil {
+	// With a line break, so that a literal that is cut off is wrong there and not at its last byte.
+	if err := json.Unmarshal(append(raw, '\n'), &value); err != nil {
 		return nil, notJSON(raw, err)
 	}
 	var b bytes.Buffer

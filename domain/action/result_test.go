@@ -47,6 +47,7 @@ func TestEachCaptureOfEachKindOfOutput(t *testing.T) {
 		{"no UTF-8", "a\xff\xfeb", "\"a\uFFFD\uFFFDb\"", "[\"a\uFFFD\uFFFDb\"]", action.CodeOutputNotJSON},
 		{"NUL", "a\x00b", "\"a\uFFFDb\"", "[\"a\uFFFDb\"]", action.CodeOutputNotJSON},
 		{"json", ` { "a": [1.0]}` + "\n", `" { \"a\": [1.0]}"`, `[" { \"a\": [1.0]}"]`, `{"a":[1.0]}`},
+		{"JSON, no UTF-8", "\"a\xff\"", "\"\\\"a\uFFFD\\\"\"", "[\"\\\"a\uFFFD\\\"\"]", "\"a\uFFFD\""},
 		{"html", `"<&>"`, `"\"<&>\""`, `["\"<&>\""]`, `"<&>"`},
 		{"trailing", `{} 1`, `"{} 1"`, `["{} 1"]`, action.CodeOutputNotJSON},
 	} {
@@ -68,6 +69,7 @@ func TestOutputThatIsNoJSONNamesItsByte(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]string{
 		`{"a":x}`: "byte offset 5", `{} 1`: "byte offset 3", `{"a":`: "byte offset 5", "": "byte offset 0", "\x00": "byte offset 0",
+		"nul": "byte offset 3", "nulx": "byte offset 3", "-": "byte offset 1", "1.": "byte offset 2", `"a`: "byte offset 2", "1 \n 2": "byte offset 4",
 	} {
 		if _, f := action.Result(action.CaptureJSON, false, output(100, out), output(2), 0); f == nil || !strings.HasSuffix(f.Message, want) &&
 			!strings.Contains(f.Message, want+":") {
@@ -84,6 +86,12 @@ func TestAResultThatIsTooLargeIsCutOrRefused(t *testing.T) {
 		if len(got) > 500 || !strings.Contains(got, "[aion: stdout cut: 250 of 800 bytes kept]") {
 			t.Errorf("%s: %d bytes: %s", capture, len(got), got)
 		}
+	}
+	// Both streams are halved until the whole fits, and each is named in its own marker.
+	raw, f := action.Result(action.CaptureOutcome, false, output(1000, many), output(400, many), 500)
+	if got := string(raw); f != nil || len(got) > 500 || !strings.Contains(got, "[aion: stdout cut: 125 of 800 bytes kept]") ||
+		!strings.Contains(got, "[aion: stderr cut: 50 of 800 bytes kept]") {
+		t.Errorf("%d bytes: %s, %v", len(got), got, f)
 	}
 	if got := result(t, action.CaptureLines, output(1000, many), 500); got != action.CodeOutputTooLarge {
 		t.Errorf("got %s", got)

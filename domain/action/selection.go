@@ -77,8 +77,11 @@ func Select(hash string, versions []DeclaringVersion) Lookup {
 	}
 }
 
-// listed bounds how many versions one refusal names, so that its remedy stays whole inside MaxMessage.
-const listed = 20
+// How many bytes of versions to unload, and of routed ones, a refusal lists, so that it stays whole inside MaxMessage.
+const (
+	unloadListed = 5 << 10
+	routedListed = 2 << 10
+)
 
 // AmbiguousBody is the refusal of an ambiguous dispatch, with the remedy (actions 1.4).
 func AmbiguousBody(name, queue string, a Ambiguous) Failed {
@@ -96,20 +99,28 @@ func AmbiguousBody(name, queue string, a Ambiguous) Failed {
 	fmt.Fprintf(&b, "action `%s` of task queue `%s` has %d different bodies in the retained versions, and the version of "+
 		"this run is not known; ", name, queue, a.Groups)
 	if len(unload) > 0 {
-		fmt.Fprintf(&b, "unload the superseded versions: %s", join(unload))
+		fmt.Fprintf(&b, "unload the superseded versions: %s", join(unload, unloadListed))
 	} else {
 		b.WriteString("no version is superseded, so there is nothing to unload: rename the action or give one workflow " +
 			"another task queue, then deploy")
 	}
 	if len(routed) > 0 {
-		fmt.Fprintf(&b, "; routed: %s", join(routed))
+		fmt.Fprintf(&b, "; routed: %s", join(routed, routedListed))
 	}
 	return Fail(Terminal, CodeAmbiguousBody, b.String(), nil)
 }
 
-func join(items []string) string {
-	if len(items) > listed {
-		return fmt.Sprintf("%s and %d more", strings.Join(items[:listed], ", "), len(items)-listed)
+// join lists items in at most so many bytes, and counts the others.
+func join(items []string, most int) string {
+	var b strings.Builder
+	for i, item := range items {
+		if i > 0 {
+			item = ", " + item
+		}
+		if b.Len()+len(item) > most {
+			return fmt.Sprintf("%s and %d more", b.String(), len(items)-i)
+		}
+		b.WriteString(item)
 	}
-	return strings.Join(items, ", ")
+	return b.String()
 }

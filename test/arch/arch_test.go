@@ -213,6 +213,7 @@ var goroutines = map[string]string{
 	"adapters/gormstore/listen.go":      "listener.stop",
 	"adapters/mcp/bridge/bridge.go":     "Run of the bridge",
 	"adapters/mcp/bridge/conn.go":       "Run of the bridge",
+	"adapters/shell/aside.go":           "the attempt, unless a file system does not answer",
 	"adapters/shell/start.go":           "Executor.Close",
 	"adapters/shell/watch.go":           "the attempt, before its verdict",
 	"bootstrap/socket.go":               "the end of startOnSocket",

@@ -311,8 +311,10 @@ func TestNoLogLineHoldsAnArgumentAnInputOrASecret(t *testing.T) {
 	c.deploy("shown.awl", document("shown", `echo "$2 $TOKEN"; echo "$TOKEN" >&2`, ""))
 	c.deploy("failing.awl", document("failing", `echo "$2 $TOKEN" >&2; exit 3`, ""))
 	c.deploy("missing.awl", strings.Replace(document("missing", "true", ""), "sh -c 'true' missing", "no-such-program", 1))
+	c.deploy("late.awl", document("late", `echo "$2 $TOKEN"; sleep 60 & sleep 60`, "    timeout 1s\n"))
+	c.deploy("orphaned.awl", document("orphaned", `echo "$2 $TOKEN"; kill -9 $PPID; sleep 60`, ""))
 	var shown string
-	for _, name := range []string{"shown", "failing", "missing"} {
+	for _, name := range []string{"shown", "failing", "missing", "late", "orphaned"} {
 		id := c.start(name, map[string]any{"dir": dir, "key": argument})
 		d := c.untilEnded(id)
 		shown += fmt.Sprint(d, c.history(id), c.must("read_transcript", map[string]any{

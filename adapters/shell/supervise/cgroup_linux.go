@@ -32,12 +32,16 @@ func (c *cgroup) kill() {
 	}
 }
 
-// populated reports whether a process is in it. A file that cannot be read says no: the tree says the rest.
-func (c *cgroup) populated() bool {
+// state reports whether a process is in it, and whether it is frozen, as what is started in it would be. A file that cannot be
+// read says no: the tree says the rest.
+func (c *cgroup) state() (populated, frozen bool) {
 	if c == nil {
-		return false
+		return false, false
 	}
 	var buf [128]byte
 	n, err := unix.Pread(c.events, buf[:], 0)
-	return err == nil && bytes.Contains(buf[:max(n, 0)], []byte("populated 1"))
+	if err != nil {
+		return false, false
+	}
+	return bytes.Contains(buf[:n], []byte("populated 1")), bytes.Contains(buf[:n], []byte("frozen 1"))
 }

@@ -13,7 +13,8 @@ type receiver struct {
 	oob []byte
 }
 
-// take gives the descriptors that came since the last call; the caller closes them.
+// take gives the descriptors that came since the last call; the caller closes them. The kernel ends a read behind the first
+// ones, so those of two orders never come together.
 func (r *receiver) take() []int {
 	fds := r.fds
 	r.fds = nil

@@ -37,7 +37,8 @@ type supervisor struct {
 
 	running bool
 	leader  int
-	pidfd   int // of the leader; -1 once it was reaped
+	pidfd   int  // of the leader; -1 once it was reaped
+	told    bool // it has told of the end; who waits on for the leader is a tracer, and the signal comes when that lets go
 	grace   time.Duration
 	ladder  bool      // TERM was sent
 	killing bool      // KILL was sent
@@ -46,6 +47,7 @@ type supervisor struct {
 	leaving bool      // the server is gone: exit when the tree is empty
 	news    []Frame   // what was not told yet
 	tellAt  time.Time // when it is
+	failed  *Frame    // why what was started is ended again
 	unsure  bool      // the start that it names may be too early
 }
 
@@ -78,7 +80,7 @@ func (s *supervisor) poll() (heard bool, err error) {
 	if !s.leaving {
 		fds[0].Fd = socket
 	}
-	if s.running {
+	if s.running && !s.told {
 		fds[1].Fd = int32(s.pidfd)
 	}
 	limit := s.wait()
@@ -93,6 +95,7 @@ func (s *supervisor) poll() (heard bool, err error) {
 	if err != nil && !errors.Is(err, unix.EINTR) {
 		return false, fmt.Errorf("poll: %w", err)
 	}
+	s.told = s.told || fds[1].Revents != 0
 	return fds[0].Revents != 0, nil
 }
 
@@ -132,8 +135,6 @@ func (s *supervisor) listen() {
 // hear takes one frame. A channel that ended means that the server died or let go: nothing may outlive that.
 func (s *supervisor) hear() {
 	f, err := Read(s.in)
-	fds := s.channel.take()
-	defer closeAll(fds) // the tree alone holds the pipes: their end of file means that it let go
 	if err != nil {
 		s.leaving = true
 		if s.running {
@@ -143,7 +144,9 @@ func (s *supervisor) hear() {
 	}
 	switch f.Kind {
 	case KindRun:
+		fds := s.channel.take() // of nothing else: a stop that came too late may have been read together with this order
 		s.start(f, fds)
+		closeAll(fds) // the tree alone holds the pipes: their end of file means that it let go
 	case KindStop:
 		if s.running {
 			s.stop()
@@ -184,12 +187,19 @@ func (s *supervisor) reap() {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			if s.cgroup.populated() { // something left the tree of this process: only the cgroup still knows it
+			populated, frozen := s.cgroup.state()
+			if populated { // something left the tree of this process: only the cgroup still knows it
 				s.tell()
 				s.kill()
 				return
 			}
-			s.running, s.news = false, append(s.news, Frame{Kind: KindEmpty, Spent: s.spent})
+			s.running = false
+			last := Frame{Kind: KindEmpty}
+			if s.failed != nil {
+				last = *s.failed
+			}
+			last.Spent = s.spent || frozen
+			s.news = append(s.news, last)
 			s.tell()
 			return
 		case pid == 0:
@@ -205,7 +215,9 @@ func (s *supervisor) reap() {
 				end.Signal = int(status.Signal())
 				end.Code = 128 + end.Signal
 			}
-			exited, s.news = true, append(s.news, end)
+			if s.failed == nil {
+				exited, s.news = true, append(s.news, end)
+			}
 		}
 	}
 }

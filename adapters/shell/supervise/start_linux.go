@@ -46,9 +46,12 @@ func (s *supervisor) start(f Frame, fds []int) {
 		send(failed)
 		return
 	}
-	s.running, s.leader, s.pidfd, s.ladder, s.killing = true, pid, pidfd, false, false
+	s.running, s.leader, s.pidfd, s.told, s.ladder, s.killing, s.failed = true, pid, pidfd, false, false, false, nil
 	s.grace = time.Duration(f.GraceMS) * time.Millisecond
-	s.limit(f.Limits)
+	if err := s.limit(f.Limits, f.User); err != nil {
+		s.undo(Frame{Kind: KindFailed, Errno: int(unix.EPERM), Text: err.Error()})
+		return
+	}
 	s.news, s.tellAt = append(s.news, Frame{Kind: KindStarted, Pid: pid, Start: before}), time.Now().Add(startedAfter)
 	// When the clock still shows the same there is no need to look into /proc, which takes a third of a fork; else that
 	// can wait, because most commands have ended by the time.
@@ -63,22 +66,4 @@ func ticks() uint64 {
 		return 0
 	}
 	return uint64(now.Nano()) / uint64(10*time.Millisecond)
-}
-
-// limit sets what is not to hold for this process itself. What the leader started meanwhile gets it too; from then on it
-// is inherited.
-func (s *supervisor) limit(l Limits) {
-	if l == (Limits{}) {
-		return
-	}
-	for _, p := range append([]Process{{Pid: s.leader}}, s.tree()...) {
-		for resource, n := range map[int]uint64{unix.RLIMIT_NPROC: l.Processes, unix.RLIMIT_AS: l.Memory} {
-			if n > 0 {
-				_ = unix.Prlimit(p.Pid, resource, &unix.Rlimit{Cur: n, Max: n}, nil) // it may have ended
-			}
-		}
-		if l.CPUSeconds > 0 { // first SIGXCPU, then SIGKILL
-			_ = unix.Prlimit(p.Pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: l.CPUSeconds, Max: l.CPUSeconds + 1}, nil) // as above
-		}
-	}
 }

@@ -46,7 +46,7 @@ type Frame struct {
 	Signal    int
 	Leftovers int
 
-	Spent bool // empty: the cgroup was killed and takes no new process
+	Spent bool // empty, failed: the cgroup was killed, or frozen, and is for no new process
 
 	Errno int // failed
 	Text  string
@@ -86,7 +86,7 @@ func Append(b []byte, f Frame) ([]byte, error) {
 	case KindEmpty:
 		b = appendNumbers(b, flag(f.Spent))
 	case KindFailed:
-		b = appendText(appendNumbers(b, uint64(f.Errno)), f.Text)
+		b = appendText(appendNumbers(b, uint64(f.Errno), flag(f.Spent)), f.Text)
 	case KindStop, KindKill, KindBye:
 	}
 	size := len(b) - at - headSize
@@ -176,7 +176,7 @@ func decode(body string, err error) (Frame, error) {
 	case KindEmpty:
 		f.Spent = d.number() != 0
 	case KindFailed:
-		f.Errno, f.Text = int(d.number()), d.text()
+		f.Errno, f.Spent, f.Text = int(d.number()), d.number() != 0, d.text()
 	case KindStop, KindKill, KindBye:
 	default:
 		d.bad = true
