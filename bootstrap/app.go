@@ -305,12 +305,8 @@ func (a *App) halt() error {
 
 // Close gives running attempts the grace, parks the rest, and frees the store. It is called once.
 func (a *App) Close(ctx context.Context, grace time.Duration) error {
-	var errs []error
-	a.Authoring.Drain()
+	errs := []error{a.drain(ctx, grace)}
 	started := len(a.stops) > 0
-	if started {
-		errs = append(errs, a.dispatcher.Drain(ctx, grace))
-	}
 	errs = append(errs, a.halt())
 	if started {
 		a.trail.End(ctx)
@@ -319,6 +315,15 @@ func (a *App) Close(ctx context.Context, grace time.Duration) error {
 		errs = append(errs, a.executor.Close())
 	}
 	return errors.Join(append(errs, a.closeStore())...)
+}
+
+// drain closes the door for everything new, and ends the running attempts. It may be called again.
+func (a *App) drain(ctx context.Context, grace time.Duration) error {
+	a.Authoring.Drain()
+	if len(a.stops) == 0 {
+		return nil
+	}
+	return a.dispatcher.Drain(ctx, grace)
 }
 
 // Kill ends all commands at once: the second signal of a stop.

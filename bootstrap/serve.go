@@ -141,7 +141,6 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	if err := app.listen(ctx, host); err != nil && context.Cause(ctx) == nil {
 		return err
 	}
-	log.Info("draining", "timeout", c.DrainTimeout.String())
 	return nil
 }
 
@@ -171,14 +170,18 @@ func localURL(addr net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// listen serves until ctx ends. Whoever looks for the owner of the store is not sent to a listener that has gone: the
-// address is taken back before it closes.
+// listen serves until ctx ends and the running attempts have: while a server drains it can be read, signalled and asked, and takes
+// nothing new. Whoever looks for the owner of the store is not sent to a listener that has gone: the address is taken back before
+// it closes.
 func (a *App) listen(ctx context.Context, host *web.Host) error {
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	defer beside(func(done <-chan struct{}) {
 		select {
 		case <-ctx.Done():
+			host.Ending()
+			a.log.Info("draining", "timeout", a.Config.DrainTimeout.String(), "attempts", a.dispatcher.Running())
+			_ = a.drain(serving, a.Config.DrainTimeout) // Close tells what was not kept
 		case <-done:
 		}
 		if err := a.serves(""); err != nil {

@@ -37,6 +37,7 @@ type Health struct {
 	mu      sync.Mutex
 	tick    time.Time
 	started bool // every check has held once
+	ending  bool
 	results []error
 }
 
@@ -112,6 +113,13 @@ func (h *Health) Ready() bool {
 	return ok
 }
 
+// end makes the server unready for good.
+func (h *Health) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending = true
+}
+
 func (h *Health) live() (bool, []healthCheck) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,7 +135,7 @@ func (h *Health) startup() (bool, []healthCheck) {
 func (h *Health) ready() (bool, []healthCheck) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	shown := make([]healthCheck, len(h.checks))
+	shown := make([]healthCheck, len(h.checks), len(h.checks)+1)
 	for i, check := range h.checks {
 		shown[i] = healthCheck{Name: check.Name, Status: "pass"}
 		if err := h.results[i]; err != nil {
@@ -136,7 +144,10 @@ func (h *Health) ready() (bool, []healthCheck) {
 			shown[i].Detail = domain.Quote(check.Note(), 200)
 		}
 	}
-	return h.allHold(), shown
+	if h.ending {
+		shown = append(shown, healthCheck{Name: "server", Status: "fail", Detail: "the server is shutting down"})
+	}
+	return h.allHold() && !h.ending, shown
 }
 
 // reason is what a refusal says; its cause is for the log.

@@ -159,6 +159,9 @@ func (h *Host) Run(ctx context.Context) error {
 	return nil
 }
 
+// Ending makes the server unready, while it still serves: whoever balances load sends it nothing new.
+func (h *Host) Ending() { h.health.end() }
+
 func noRoute(c *gin.Context) {
 	WriteProblem(c.Writer, c.Request, http.StatusNotFound, &domain.Error{
 		Code: domain.CodeNotFound, Type: "RouteNotFound",

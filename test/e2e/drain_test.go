@@ -1,0 +1,61 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// server 22; actions 5.3: who drains can be read and asked until the running attempts have ended, and begins nothing.
+func TestAServerThatDrainsAnswersAndBeginsNothing(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home, "--drain.timeout", "1m")
+	c := connect(t, s)
+	first := strings.Replace(document("first", `touch "$1/$2.begun"; while [ ! -e "$1/go" ]; do sleep 0.1; done; echo "$2"`, ""),
+		"step only\n", "step begin\n", 1)
+	two := strings.Replace(first, "  route done(value: value)\n",
+		"\nstep second\n  first_it(dir: dir, key: `second`) -> other\n  route done(value: other)\n", 1)
+	two = strings.ReplaceAll(two, "`", `"`)
+	c.deploy("first.awl", two)
+	id := c.start("first", map[string]any{"dir": dir, "key": "begin"})
+	begun(t, dir, 1)
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "the drain begins", func() bool { return strings.Contains(s.log.String(), "draining") })
+
+	if d := c.describe(id); d["status"] != "Running" {
+		t.Errorf("the run is %v", d["status"])
+	}
+	refused, err := c.call("start_run", map[string]any{"namespace": "default", "workflow_type": "first", "input": map[string]any{"dir": dir, "key": "x"}})
+	if err != nil || refused.refused["error_type"] != "ShuttingDown" {
+		t.Errorf("a start is answered with %v, %v", refused, err)
+	}
+	response, err := http.Get(s.url + "/health/ready")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var ready struct {
+		Checks []struct{ Name, Status string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&ready); err != nil || response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("ready answers %d %v, %v", response.StatusCode, ready, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if <-s.done; s.cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("the drain ends with %d:\n%s", s.cmd.ProcessState.ExitCode(), s.log)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "second.begun")); err == nil {
+		t.Error("the next step began while the server drained")
+	}
+	c = connect(t, serve(t, home))
+	if d := c.untilEnded(id); d["status"] != "Completed" {
+		t.Errorf("the run is %v", d["status"])
+	}
+}
