@@ -12,6 +12,7 @@ import (
 
 	"aion/adapters/auth"
 	"aion/adapters/gormstore"
+	"aion/adapters/httpapi"
 	"aion/adapters/memory"
 	"aion/adapters/metrics"
 	"aion/adapters/shell"
@@ -42,8 +43,10 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.OutboxStore
 	ports.TranscriptStore
 	ports.DeploymentStore
+	ports.RouteStore
 	ports.NamespaceStore
 	ports.MCPTaskStore
+	ports.MCPTaskList
 	ports.AuditLog
 	ports.ReplicaStore
 }
@@ -72,9 +75,12 @@ type App struct {
 	tasks      *tasks.Service
 	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
 	gate       *actions.Gate
+	api        *httpapi.API
 	live       live
+	shown      shown
 	registry   *metrics.Registry
 	trail      *audit.Trail
+	catalogue  *deployments.Service
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -149,10 +155,11 @@ func (a *App) build(st store, parts Parts) error {
 	if err != nil {
 		return err
 	}
-	catalogue := deployments.New(deployments.Deps{Store: st, Index: st, Clock: a.clock})
+	catalogue := deployments.New(deployments.Deps{Store: st, Routes: st, Index: st, Clock: a.clock})
+	a.catalogue = catalogue
 	bodies := actions.Bodies(c.ActionsDeclaredBodies)
 	a.Namespaces = namespaces.New(namespaces.Deps{
-		Store: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault), Closed: c.NamespaceAutoCreate == "closed",
+		Store: st, Index: st, Clock: a.clock, Default: domain.Namespace(c.NamespaceDefault), Closed: c.NamespaceAutoCreate == "closed",
 		Bounded: func() { a.gate.Widened() },
 	})
 	a.meet(st)
@@ -189,7 +196,7 @@ func (a *App) build(st store, parts Parts) error {
 	a.registry.WatchTasks(st.CountMCPTasks)
 	a.registry.WatchActions(a.sources(publisher, st))
 	a.Authoring = authoring.New(authoring.Deps{
-		Documents: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.policy(bodies).Warnings, Audit: a.trail.Record,
+		Documents: documents, Revisions: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.policy(bodies).Warnings, Audit: a.trail.Record,
 	})
 	a.Transcripts = transcripts.New(transcripts.Deps{
 		Store: st, Index: st, Attempts: reader, Watch: watch, Clock: a.clock, Publisher: publisher, Register: a.Namespaces,
@@ -276,6 +283,7 @@ func (a *App) Start(ctx context.Context) error {
 	if a.keys != nil {
 		a.begin(ctx, "issuer keys", a.keys.Run)
 	}
+	a.shown.become(stateServing)
 	return nil
 }
 

@@ -33,6 +33,7 @@ func crossChecks(c Config) []string {
 	if _, err := web.NewOrigins("mcp.allowed_origins", c.MCPAllowedOrigins); err != nil {
 		add("mcp.allowed_origins", refusalText("mcp.allowed_origins", err))
 	}
+	checkAPI(c, add)
 	for _, program := range c.ActionsAllowedPrograms {
 		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
 			add("actions.allowed_programs", fmt.Sprintf("%q is a relative path; write a name or an absolute path", program))
@@ -49,6 +50,22 @@ func crossChecks(c Config) []string {
 		add("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
 	}
 	return findings
+}
+
+func checkAPI(c Config, add report) {
+	const origins = "server.cors_allowed_origins"
+	if _, err := web.NewOrigins(origins, c.ServerCORSOrigins); err != nil {
+		add(origins, refusalText(origins, err))
+	}
+	if c.LimitPayloadBytes > c.APIMaxBodyBytes {
+		add("limits.payload_bytes", fmt.Sprintf("must be at most api.max_body_bytes (%d), which bounds the request that carries it; got %d", c.APIMaxBodyBytes, c.LimitPayloadBytes))
+	}
+	if c.APIRatePerSecond > 0 && c.APIRateBurst < c.APIRatePerSecond {
+		add("api.rate_burst", fmt.Sprintf("must be at least api.rate_per_second (%d); got %d", c.APIRatePerSecond, c.APIRateBurst))
+	}
+	if c.APIMaxStreamsPerSubject > c.APIMaxStreams {
+		add("api.max_streams_per_subject", fmt.Sprintf("must be at most api.max_streams (%d); got %d", c.APIMaxStreams, c.APIMaxStreamsPerSubject))
+	}
 }
 
 func checkStore(c Config, add report) {

@@ -58,6 +58,26 @@ func (b *backend) MCP(o cli.Open) (*cli.MCP, error) {
 	}, nil
 }
 
+// surroundings is what commands that ask a server need to know.
+func (b *backend) surroundings(o cli.Open) (*cli.Surroundings, error) {
+	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File})
+	if err != nil {
+		return nil, err
+	}
+	l := &link{backend: b, c: c, env: environment(b.environ)}
+	return &cli.Surroundings{
+		Home: c.Home, User: l.user(), Namespace: c.NamespaceDefault,
+		Getenv: func(name string) string { return l.env[name] },
+		Owner: func() (string, bool, error) {
+			if c.StoreBackend != backendSQLite {
+				return "", false, nil
+			}
+			owner, held, err := gormstore.FindOwner(c.StorePath)
+			return owner.Address, held, err
+		},
+	}, nil
+}
+
 func (l *link) places() (clients.Places, error) {
 	settings, err := os.UserConfigDir()
 	if err != nil {
@@ -230,6 +250,11 @@ func (l *link) subject(named string) string {
 	if name := l.env["AION_SUBJECT"]; name != "" {
 		return name
 	}
+	return l.user()
+}
+
+// user is the user of this system.
+func (l *link) user() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}

@@ -13,6 +13,7 @@ type Config struct {
 	ServerListen       string
 	ServerPublicURL    string
 	ServerAllowedHosts []string
+	ServerCORSOrigins  []string
 
 	AuthMode           string
 	AuthAllowInsecure  bool
@@ -96,6 +97,14 @@ type Config struct {
 	MCPTaskPollIntervalMS int
 	MCPMaxWorkingTasks    int
 
+	APIMaxBodyBytes         int64
+	APIRequestTimeout       time.Duration
+	APIRatePerSecond        int
+	APIRateBurst            int
+	APISSEHeartbeat         time.Duration
+	APIMaxStreams           int
+	APIMaxStreamsPerSubject int
+
 	LogLevel     string
 	LogFormat    string
 	DrainTimeout time.Duration
@@ -142,11 +151,12 @@ type key struct {
 }
 
 // keys lists every configuration key in the order of configs/aion.yaml.
-func keys() []key {
+func keys() []key { //nolint:funlen // one line per key
 	return []key{
 		{name: "server.listen", alias: "listen", kind: kindText, def: "127.0.0.1:8080", doc: "host:port of the one listener; port 0 takes a free one and prints it", field: func(c *Config) any { return &c.ServerListen }},
 		{name: "server.public_url", kind: kindText, doc: "how clients reach the server, scheme://host[:port]; mode jwks needs it", field: func(c *Config) any { return &c.ServerPublicURL }},
 		{name: "server.allowed_hosts", reload: true, kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
+		{name: "server.cors_allowed_origins", reload: true, kind: kindList, doc: "browser origins that may call /api/v1, scheme://host[:port]", field: func(c *Config) any { return &c.ServerCORSOrigins }},
 		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is: off (every request is the operator), token (one shared secret) or jwks (signed tokens)", choices: []string{"off", "token", "jwks"}, field: func(c *Config) any { return &c.AuthMode }},
 		{name: "auth.allow_insecure", kind: kindBool, def: "false", doc: "allow auth.mode off on an address that other machines reach", field: func(c *Config) any { return &c.AuthAllowInsecure }},
 		{name: "auth.token", reload: true, kind: kindSecret, doc: "the shared secret of mode token, at least 16 characters", field: func(c *Config) any { return &c.AuthToken }},
@@ -219,6 +229,13 @@ func keys() []key {
 		{name: "mcp.call_timeout", kind: kindDuration, def: "30s", min: 1, max: int64(10 * time.Minute), doc: "bound of one tool call", field: func(c *Config) any { return &c.MCPCallTimeout }},
 		{name: "mcp.rate_per_second", reload: true, kind: kindInt, def: "1000", doc: "tool calls per second and caller, not in auth.mode off; 0: no limit", field: func(c *Config) any { return &c.MCPRatePerSecond }},
 		{name: "mcp.rate_burst", reload: true, kind: kindInt, def: "2000", min: 1, doc: "tool calls that a caller may make at once", field: func(c *Config) any { return &c.MCPRateBurst }},
+		{name: "api.max_body_bytes", kind: kindSize, def: "4MiB", min: 64 << 10, doc: "one request", field: func(c *Config) any { return &c.APIMaxBodyBytes }},
+		{name: "api.request_timeout", kind: kindDuration, def: "30s", min: int64(time.Second), max: int64(10 * time.Minute), doc: "bound of one request that is no stream", field: func(c *Config) any { return &c.APIRequestTimeout }},
+		{name: "api.rate_per_second", reload: true, kind: kindInt, def: "1000", doc: "requests per second and caller, not in auth.mode off; 0: no limit", field: func(c *Config) any { return &c.APIRatePerSecond }},
+		{name: "api.rate_burst", reload: true, kind: kindInt, def: "2000", min: 1, doc: "requests that a caller may make at once", field: func(c *Config) any { return &c.APIRateBurst }},
+		{name: "api.sse_heartbeat", kind: kindDuration, def: "15s", min: int64(time.Second), max: int64(5 * time.Minute), doc: "how long a stream is silent before a comment keeps it open", field: func(c *Config) any { return &c.APISSEHeartbeat }},
+		{name: "api.max_streams", kind: kindInt, def: "2000", min: 1, doc: "streams that are open at the same time", field: func(c *Config) any { return &c.APIMaxStreams }},
+		{name: "api.max_streams_per_subject", kind: kindInt, def: "64", min: 1, doc: "streams of one caller that are open at the same time", field: func(c *Config) any { return &c.APIMaxStreamsPerSubject }},
 		{name: "log.level", alias: "log-level", reload: true, kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
 		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "what running commands get after TERM before they are parked", field: func(c *Config) any { return &c.DrainTimeout }},

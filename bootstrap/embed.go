@@ -71,7 +71,7 @@ func (e *embedded) own(ctx context.Context) error {
 		return errors.Join(err, app.Close(ctx, 0))
 	}
 	kill := e.killSwitch(app)
-	e.stop = func(ctx context.Context) error { defer kill(); end(); return app.Close(ctx, socketGrace) }
+	e.stop = func(ctx context.Context) error { defer kill(); end(socketGrace); return app.Close(ctx, 0) }
 	e.log.Info("serving the local store", "url", c.ServerListen)
 	return nil
 }

@@ -36,13 +36,25 @@ func Main() int {
 	b := &backend{environ: os.Environ(), signalled: heard}
 	return cli.Run(context.Background(), cli.Program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		NoColor:    os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
-		Build:      build(),
-		Backend:    b,
-		Audit:      b.audit,
-		Interrupts: interrupts,
+		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Width:        width,
+		NoColor:      os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
+		ForceColor:   os.Getenv("CLICOLOR_FORCE") == "1",
+		Build:        build(),
+		Backend:      b,
+		Surroundings: b.surroundings,
+		Audit:        b.audit,
+		Interrupts:   interrupts,
 	}, os.Args[1:])
+}
+
+// width is that of the terminal on standard output; 0: unknown.
+func width() int {
+	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
 }
 
 // killPatience is what is left for a clean end after the second signal: the commands are dead by then, and an end without

@@ -142,7 +142,7 @@ func TestAForeignVariableIsToldTheNamesOfItsGroup(t *testing.T) {
 	want := []string{
 		"AION_ENGINE_WORKER" + is + "; did you mean AION_ENGINE_WORKERS?",
 		"AION_MCP_FOO" + is + "; did you mean AION_MCP_ENABLED, AION_MCP_ALLOWED_ORIGINS, AION_MCP_MAX_BODY_BYTES, AION_MCP_MAX_RESULT_BYTES or another AION_MCP_…?",
-		"AION_SERVER_ADDR" + is + "; did you mean AION_SERVER_LISTEN or AION_SERVER_PUBLIC_URL or AION_SERVER_ALLOWED_HOSTS?",
+		"AION_SERVER_ADDR" + is + "; did you mean AION_SERVER_LISTEN or AION_SERVER_PUBLIC_URL or AION_SERVER_ALLOWED_HOSTS or AION_SERVER_CORS_ALLOWED_ORIGINS?",
 		"AION_ZZZ" + is,
 	}
 	if d := cmp.Diff(want, cfg.Ignored); d != "" {

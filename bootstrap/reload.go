@@ -17,6 +17,7 @@ type live struct {
 	entrance entrance
 	hosts    web.Hosts
 	origins  *web.Origins
+	pages    *web.Origins  // of the API
 	endpoint *mcp.Endpoint // nil where /mcp is not served
 }
 
@@ -82,6 +83,8 @@ func (a *App) Reload(next Config) (applied, pending []string, err error) {
 		return nil, nil, err
 	}
 	a.Config = merged
+	a.shown.config.Store(&merged)
+	a.shown.pending.Store(&pending)
 	return applied, pending, nil
 }
 
@@ -95,11 +98,17 @@ func (a *App) apply(c Config) error {
 	if err != nil {
 		return err
 	}
+	pages, err := web.NewOrigins(a.live.pages.Key(), c.ServerCORSOrigins)
+	if err != nil {
+		return err
+	}
 	if err := a.live.entrance.change(c); err != nil {
 		return err
 	}
 	a.live.hosts.Replace(hosts)
 	a.live.origins.Replace(origins)
+	a.live.pages.Replace(pages)
+	a.api.ChangeRates(c.APIRatePerSecond, c.APIRateBurst)
 	if a.live.endpoint != nil {
 		a.live.endpoint.ChangeRates(c.MCPRatePerSecond, c.MCPRateBurst)
 	}

@@ -55,6 +55,7 @@ func (a *App) shards() ports.Shards { return a.others.service.Shards() }
 
 // serves tells where this server can be reached: whoever looks for the owner of the store, or the other servers.
 func (a *App) serves(address string) error {
+	a.shown.address.Store(&address)
 	if a.others.shared {
 		a.others.service.Serve(address)
 		return nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"aion/adapters/cli"
+	"aion/adapters/httpapi"
 	"aion/adapters/mcp"
 	"aion/adapters/mcp/general"
 	"aion/adapters/metrics"
@@ -51,12 +52,12 @@ func (b *backend) Open(ctx context.Context, o cli.Open) (*cli.Engine, error) {
 		floor = slog.LevelDebug
 	}
 	log := logger(c, os.Stderr, floor)
-	start := func(app *App) (end func(), err error) { return func() {}, app.Start(ctx) }
+	start := func(app *App) (end func(time.Duration), err error) { return func(time.Duration) {}, app.Start(ctx) }
 	if o.Flags.Changed("store") { // it names a file, wherever the store is else
 		c.StoreBackend = backendSQLite
 	}
 	if served, err := onSocket(c); err == nil && c.StoreBackend == backendSQLite {
-		c, start = served, func(app *App) (func(), error) { return app.startOnSocket(ctx) }
+		c, start = served, func(app *App) (func(time.Duration), error) { return app.startOnSocket(ctx) }
 	}
 	app, err := New(ctx, c, Parts{Log: log})
 	if err != nil {
@@ -67,12 +68,17 @@ func (b *backend) Open(ctx context.Context, o cli.Open) (*cli.Engine, error) {
 		return nil, errors.Join(err, app.Close(context.WithoutCancel(ctx), 0))
 	}
 	stop := b.killSwitch(app)
+	var attached func() int // nobody finds an engine without a socket
+	if app.api != nil {
+		attached = app.api.Readers
+	}
 	return &cli.Engine{
+		Attached:  attached,
 		Namespace: c.NamespaceDefault, Runs: app.Runs, Authoring: app.Authoring, Transcripts: app.Transcripts,
 		Running: app.dispatcher.Running,
 		Close: func(ctx context.Context, grace time.Duration) error {
 			defer stop()
-			end()
+			end(grace)
 			return app.Close(ctx, grace)
 		},
 	}, nil
@@ -138,7 +144,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	l.Store, l.Recovered, l.Took, l.Warnings = app.storeName(), app.Lost, time.Since(began), app.warnings()
 	announce(log, c, localURL(addr), l, ready(l))
 	defer b.reloads(ctx, o, app, setLevel)()
-	if err := app.listen(ctx, host); err != nil && context.Cause(ctx) == nil {
+	if err := app.listen(ctx, host, c.DrainTimeout); err != nil && context.Cause(ctx) == nil {
 		return err
 	}
 	return nil
@@ -170,19 +176,22 @@ func localURL(addr net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// listen serves until ctx ends and the running attempts have: while a server drains it can be read, signalled and asked, and takes
-// nothing new. Whoever looks for the owner of the store is not sent to a listener that has gone: the address is taken back before
-// it closes.
-func (a *App) listen(ctx context.Context, host *web.Host) error {
+// listen serves until ctx ends and the running attempts have, or the grace is over: while a server drains it can be read, signalled
+// and asked, and takes nothing new. Whoever looks for the owner of the store is not sent to a listener that has gone: the address is
+// taken back before it closes.
+func (a *App) listen(ctx context.Context, host *web.Host, grace time.Duration) error {
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	defer beside(func(done <-chan struct{}) {
 		select {
 		case <-ctx.Done():
 			host.Ending()
-			a.log.Info("draining", "timeout", a.Config.DrainTimeout.String(), "attempts", a.dispatcher.Running())
-			_ = a.drain(serving, a.Config.DrainTimeout) // Close tells what was not kept
+			a.shown.become(stateDraining)
+			a.api.Drain()
+			a.log.Info("draining", "timeout", grace.String(), "attempts", a.dispatcher.Running())
+			_ = a.drain(serving, grace) // Close tells what was not kept
 		case <-done:
+			a.api.Drain()
 		}
 		if err := a.serves(""); err != nil {
 			a.log.Warn("the address of this server cannot be taken back", "error", err)
@@ -241,13 +250,27 @@ func (a *App) Host() (*web.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.live.hosts, a.live.origins = hosts, origins
+	pages, err := web.NewOrigins("server.cors_allowed_origins", c.ServerCORSOrigins)
+	if err != nil {
+		return nil, err
+	}
+	a.live.hosts, a.live.origins, a.live.pages = hosts, origins, pages
 	health := web.NewHealth(a.checks()...)
-	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Details: a.details(e)}, health, a.ids, a.log)
+	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e)}, health, a.ids, a.log)
 	if e.resource != nil {
 		e.resource.Mount(host.Router())
 	}
 	showMetrics(host.Router(), a.registry, e.callers)
+	a.api = httpapi.New(httpapi.Options{
+		Runs: a.Runs, Transcripts: a.Transcripts, Authoring: a.Authoring, Namespaces: a.Namespaces,
+		Deployments: a.catalogue, Tasks: a.tasks, Trail: a.trail, Server: a.tells(),
+		Callers: e.callers, Hosts: hosts, Origins: pages, Clock: a.clock, Log: a.log, Audit: a.trail.Refused, URL: c.ServerPublicURL,
+		Limits: httpapi.Limits{
+			BodyBytes: c.APIMaxBodyBytes, RequestTimeout: c.APIRequestTimeout, RatePerSecond: c.APIRatePerSecond, RateBurst: c.APIRateBurst,
+			Heartbeat: c.APISSEHeartbeat, Streams: c.APIMaxStreams, StreamsPerSubject: c.APIMaxStreamsPerSubject,
+		},
+	})
+	a.api.Mount(host.Router())
 	if !c.MCPEnabled {
 		return host, nil
 	}

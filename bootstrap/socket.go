@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 const maxSocket = 100 // bytes of a socket's path, on every system
@@ -34,8 +35,9 @@ func onSocket(c Config) (Config, error) {
 	return c, nil
 }
 
-// startOnSocket starts an app that onSocket configured, and serves it until end, which waits for the open requests.
-func (a *App) startOnSocket(ctx context.Context) (end func(), err error) {
+// startOnSocket starts an app that onSocket configured, and serves it until end: running attempts have the grace, then the open
+// requests are waited for.
+func (a *App) startOnSocket(ctx context.Context) (end func(grace time.Duration), err error) {
 	socket := socketOf(a.Config)
 	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
 		return nil, homeUnwritable(a.Config.Home, err)
@@ -64,9 +66,15 @@ func (a *App) startOnSocket(ctx context.Context) (end func(), err error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if err := a.listen(serving, host); err != nil {
+		if err := a.listen(serving, host, 0); err != nil { // the attempts have ended before
 			a.log.Error("the owner of the store no longer serves it", "error", err)
 		}
 	})
-	return func() { stop(); wait.Wait() }, nil
+	return func(grace time.Duration) {
+		host.Ending()
+		a.api.Drain()
+		_ = a.drain(serving, grace) // Close tells what was not kept
+		stop()
+		wait.Wait()
+	}, nil
 }

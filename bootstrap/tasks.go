@@ -10,14 +10,13 @@ import (
 	"aion/adapters/metrics"
 	"aion/adapters/web"
 	"aion/application/tasks"
-	"aion/ports"
 )
 
 // newTasks builds the tasks of /mcp.
-func (a *App) newTasks(st ports.MCPTaskStore) *tasks.Service {
+func (a *App) newTasks(st store) *tasks.Service {
 	c := a.Config
 	return tasks.New(tasks.Deps{
-		Store: st, Work: general.NewAwaited(a.Runs), Clock: a.clock, Random: random, IDs: a.ids, Log: a.log,
+		Store: st, Tasks: st, Work: general.NewAwaited(a.Runs), Clock: a.clock, Random: random, IDs: a.ids, Log: a.log,
 		TTL: time.Duration(c.MCPTaskTTLMS) * time.Millisecond, MaxWorking: c.MCPMaxWorkingTasks, Sole: !a.others.shared,
 	})
 }

@@ -2,8 +2,8 @@ package ports
 
 import (
 	"context"
-	"time"
 
+	"aion/domain"
 	"aion/domain/deployment"
 )
 
@@ -18,8 +18,16 @@ type DeploymentStore interface {
 	Version(ctx context.Context, contentHash string) (deployment.Version, error)
 	// Versions returns all stored versions without source, imports and plan, newest first; of one type unless it is empty.
 	Versions(ctx context.Context, workflowType string) ([]deployment.Version, error)
-	// SetRoute moves a route to a stored version.
-	SetRoute(ctx context.Context, workflowType, contentHash string, at time.Time) error
-	// DeleteVersion removes a version that is not routed; the caller has decided that nothing uses it.
-	DeleteVersion(ctx context.Context, workflowType, contentHash string) error
+	// SetRoute moves a route to a stored version and writes the record of it. It gives the hash that the type was routed to
+	// before; empty when it was routed to none.
+	SetRoute(ctx context.Context, r deployment.Route) (previous string, err error)
+	// DeleteVersion removes a version that is not routed and writes the record of it (nil: none); the caller has decided
+	// that nothing uses it.
+	DeleteVersion(ctx context.Context, workflowType, contentHash string, audit *domain.AuditRecord) error
+}
+
+// RouteStore shows all routes at once.
+type RouteStore interface {
+	// Routes returns every route, by type in byte order.
+	Routes(ctx context.Context) ([]deployment.Route, error)
 }

@@ -22,4 +22,20 @@ type DocumentStore interface {
 	// WriteDocument replaces a document atomically and keeps the bytes before it as a revision. expected, when not nil, is
 	// called under the store's lock with the present bytes (nil: absent) and refuses by returning an error.
 	WriteDocument(ctx context.Context, path document.Path, source []byte, expected func(present []byte) error) (created bool, err error)
+	// DeleteDocument removes a document and keeps its bytes as a revision, or refuses with CodeNotFound (DocumentNotFound).
+	// expected, when not nil, is called like that of WriteDocument, with bytes that are present.
+	DeleteDocument(ctx context.Context, path document.Path, expected func(present []byte) error) error
+}
+
+// RevisionStore tells when documents were saved, and what they were before they were written or removed. It refuses like DocumentStore when the
+// workspace is not configured.
+type RevisionStore interface {
+	// Saved returns the present text of a document as a revision, or CodeNotFound (DocumentNotFound).
+	Saved(ctx context.Context, path document.Path) (document.Revision, error)
+	// Revised names the documents of which an earlier text is kept, removed ones too, in byte order.
+	Revised(ctx context.Context) ([]document.Path, error)
+	// Revisions lists the earlier texts of a document, newest first; none when nothing is kept.
+	Revisions(ctx context.Context, path document.Path) ([]document.Revision, error)
+	// ReadRevision returns the bytes of one, or CodeNotFound (RevisionNotFound).
+	ReadRevision(ctx context.Context, path document.Path, r document.Revision) ([]byte, error)
 }

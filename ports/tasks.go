@@ -26,6 +26,28 @@ type MCPTaskStore interface {
 	CountMCPTasks(ctx context.Context) (map[task.State]int, error)
 }
 
+// MCPTaskList shows tasks to people.
+type MCPTaskList interface {
+	// MCPTasks returns tasks, newest first and among equals by id, with the members that a list
+	// shows: ids, owner, namespace, tool, state and its times.
+	MCPTasks(ctx context.Context, which MCPTaskFilter) ([]task.Task, error)
+}
+
+// MCPTaskFilter selects tasks that have not expired at Now. Zero members do not filter.
+type MCPTaskFilter struct {
+	Owner string
+	State task.State
+	Now   time.Time
+	After *MCPTaskPosition
+	Limit int
+}
+
+// MCPTaskPosition is a place in the order of MCPTasks.
+type MCPTaskPosition struct {
+	CreatedAt time.Time
+	ID        task.ID
+}
+
 // WorkingMCPTasks selects working tasks.
 type WorkingMCPTasks struct {
 	Started bool      // those whose run is known, else those without

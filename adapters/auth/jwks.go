@@ -224,6 +224,9 @@ func (r *rules) caller(claims jwt.MapClaims) (access.Caller, error) {
 		}
 	}
 	who := access.Caller{Subject: sub, Issuer: r.issuer, Source: "claim", Mode: "jwks"}
+	if at, err := claims.GetExpirationTime(); err == nil && at != nil {
+		who.Expires = at.UTC()
+	}
 	who.Deploy = claims["deploy"] == true || slices.Contains(scopes, ScopeDeploy)
 	for _, name := range texts(claims["namespaces"]) {
 		if name == "*" {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +260,7 @@ func TestClaimsBecomeGrants(t *testing.T) {
 	t.Parallel()
 	r := open(t, nil)
 	type names = []domain.Namespace
+	expires := time.Now().Add(5 * time.Minute).Truncate(time.Second).UTC()
 	for what, c := range map[string]struct {
 		claims map[string]any
 		all    bool
@@ -282,10 +284,12 @@ func TestClaimsBecomeGrants(t *testing.T) {
 		"scope of a prefix":       {map[string]any{"scope": "aion:deployer"}, false, nil, false},
 		"scp":                     {map[string]any{"scp": []string{"aion:deploy"}}, false, nil, true},
 	} {
+		claims := map[string]any{"exp": expires.Unix()}
+		maps.Copy(claims, c.claims)
 		who, err := r.Authenticate(t.Context(), ports.Credentials{
-			Authorization: []string{"Bearer " + r.token(c.claims)}, Subject: []string{"root"}, Namespaces: []string{"*"}, Deploy: []string{"true"},
+			Authorization: []string{"Bearer " + r.token(claims)}, Subject: []string{"root"}, Namespaces: []string{"*"}, Deploy: []string{"true"},
 		})
-		want := access.Caller{Subject: "ada", Issuer: r.issuer.URL(), AllNamespaces: c.all, Namespaces: c.list, Deploy: c.deploy, Source: "claim", Mode: "jwks"}
+		want := access.Caller{Subject: "ada", Issuer: r.issuer.URL(), AllNamespaces: c.all, Namespaces: c.list, Deploy: c.deploy, Source: "claim", Mode: "jwks", Expires: expires}
 		if d := cmp.Diff(want, who); d != "" || err != nil {
 			t.Errorf("%s: %v\n%s", what, err, d)
 		}

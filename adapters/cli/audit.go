@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,18 +20,21 @@ type Audit struct {
 }
 
 func newAuditCommand(p *Program, g *globals) *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "show or verify who changed what in the local store, with its server stopped"}
+	cmd := &cobra.Command{Use: "audit", Short: "show or verify who changed what: of a server, or of the local store when nobody has it open"}
 	return group(cmd, newAuditList(p, g), newAuditVerify(p, g))
 }
 
-// withAudit opens the log for one command.
-func withAudit(ctx context.Context, p *Program, g *globals, do func(*Audit) error) (err error) {
-	a, err := p.Audit(ctx, Open{Home: g.home, File: g.config, Verbose: g.verbose})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	return do(a)
+// auditing makes a command that asks a server when one is named or has the local store open, and else reads that store.
+func auditing(p *Program, g *globals, cmd *cobra.Command, over func(context.Context, *session) error, local func(context.Context, *shape, *Audit) error) *cobra.Command {
+	ask := func(ctx context.Context, s *session, _ []string) error { return over(ctx, s) }
+	return asksOr(p, g, cmd, ask, func(cmd *cobra.Command, shown *shape) (err error) {
+		a, err := p.Audit(cmd.Context(), Open{Home: g.home, File: g.config, Verbose: g.verbose})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, a.Close()) }()
+		return local(cmd.Context(), shown, a)
+	})
 }
 
 // shownRecord is a record as JSON shows it.
@@ -56,64 +58,113 @@ type shownRecord struct {
 	Hash      string         `json:"hash"`
 }
 
+var auditColumns = []column{
+	moment("AT", "at"), text("SUBJECT", "subject"), text("SURFACE", "surface"), text("ACTION", "action"), text("NAMESPACE", "namespace"),
+	text("TARGET", "target"), text("OUTCOME", "outcome"), text("CODE", "code"),
+}
+
 func newAuditList(p *Program, g *globals) *cobra.Command {
-	var output string
+	filters := map[string]*string{}
+	var limit int
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "print the records, oldest first",
-		Example: "  aion audit list\n  aion audit list -o json",
+		Example: "  aion audit list\n  aion audit list --action run.start -o jsonl",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAudit(cmd.Context(), p, g, func(a *Audit) error { return listAudit(cmd.Context(), p, a, output == "json") })
-		},
 	}
-	outputFlag(cmd, &output)
-	return cmd
+	for _, f := range [][2]string{
+		{"from", "only records of then or later, RFC 3339"},
+		{"to", "only earlier records, RFC 3339"},
+		{"by", "only of this subject"},
+		{"action", "only of this action, such as run.start"},
+		{"in", "only in this namespace"},
+		{"target", "only of this target"},
+		{"outcome", "only ok, or only refused"},
+	} {
+		filters[f[0]] = cmd.Flags().String(f[0], "", f[1])
+	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many; 0: all")
+	l := listing{path: "/audit", rows: "records", id: "hash", columns: auditColumns, none: "there is no such record"}
+	return auditing(p, g, cmd, func(ctx context.Context, s *session) error {
+		l.limit = limit
+		l.query = queryOf("from", *filters["from"], "to", *filters["to"], "subject", *filters["by"], "action", *filters["action"],
+			"namespace", *filters["in"], "target", *filters["target"], "outcome", *filters["outcome"])
+		return s.list(ctx, l)
+	}, func(ctx context.Context, shown *shape, a *Audit) error {
+		for name, value := range filters {
+			if *value != "" {
+				return &usage{message: fmt.Sprintf("--%s needs a server; without one all records of the local store are shown", name)}
+			}
+		}
+		l.limit = limit
+		return listAudit(ctx, &session{p: p, g: g, shape: *shown}, l, a)
+	})
 }
 
-// listAudit prints page by page; as JSON one record a line, so that a long log needs no memory.
-func listAudit(ctx context.Context, p *Program, a *Audit, asJSON bool) error {
+// listAudit prints the local log page by page; as JSON one record a line, so that a long log needs no memory.
+func listAudit(ctx context.Context, s *session, l listing, a *Audit) error {
 	const page = 500
-	for after := int64(0); ; {
-		records, err := a.Records(ctx, after, page)
+	if s.shape.output == "json" {
+		s.shape.output = "jsonl"
+	}
+	t := newTable(s.p.screen(), l.columns)
+	for after, left := int64(0), l.limit; ; {
+		size := page
+		if l.limit > 0 {
+			size = min(size, left)
+		}
+		records, err := a.Records(ctx, after, size)
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
 			after = r.Seq
-			at := r.At.UTC().Format("2006-01-02T15:04:05.000000Z")
-			if asJSON {
-				err = printJSON(p.Out, shownRecord{
-					r.Chain, r.N, at, r.Subject, r.Mode, r.Source, r.Surface, r.Action, r.Namespace, r.Target, r.Outcome, r.Code, r.RequestID, r.Remote,
-					r.Detail, r.Prev, r.Hash,
-				})
-			} else {
-				_, err = fmt.Fprintf(p.Out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.At.UTC().Format(time.RFC3339), printable(r.Subject), r.Surface,
-					r.Action, printable(r.Namespace), printable(r.Target), r.Outcome, r.Code)
-			}
+			row, err := marshal(shownRecord{
+				r.Chain, r.N, r.At.UTC().Format("2006-01-02T15:04:05.000000Z"), r.Subject, r.Mode, r.Source, r.Surface, r.Action, r.Namespace, r.Target,
+				r.Outcome, r.Code, r.RequestID, r.Remote, r.Detail, r.Prev, r.Hash,
+			})
 			if err != nil {
 				return err
 			}
+			if err := s.row(t, l, row); err != nil {
+				return err
+			}
 		}
-		if len(records) < page {
-			return nil
+		if left -= len(records); len(records) < size || l.limit > 0 && left <= 0 {
+			return t.end()
 		}
 	}
 }
 
 func newAuditVerify(p *Program, g *globals) *cobra.Command {
-	var output string
 	cmd := &cobra.Command{
 		Use:     "verify",
 		Short:   "hold every record against its chain; exit 1 names the first one that does not hold",
 		Example: "  aion audit verify",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAudit(cmd.Context(), p, g, func(a *Audit) error { return verifyAudit(cmd.Context(), p, a, output == "json") })
-		},
 	}
-	outputFlag(cmd, &output)
-	return cmd
+	return auditing(p, g, cmd, func(ctx context.Context, s *session) error {
+		answer, err := s.get(ctx, "/audit/verify", nil)
+		if err != nil {
+			return err
+		}
+		o, err := parseObject(answer)
+		if err != nil {
+			return err
+		}
+		err = s.show(answer, nil, func(o object) error {
+			if bad := o.object("first_bad"); bad != nil {
+				return p.say("record %s of chain %s does not hold", bad.text("n"), bad.text("chain"))
+			}
+			return p.say("%s records in %s chains hold", o.text("records"), o.text("chains"))
+		})
+		if err == nil && !o.flag("ok") {
+			return status(exitNo)
+		}
+		return err
+	}, func(ctx context.Context, shown *shape, a *Audit) error {
+		return verifyAudit(ctx, p, a, shown.output != "table")
+	})
 }
 
 func verifyAudit(ctx context.Context, p *Program, a *Audit, asJSON bool) error {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"syscall"
 
+	"aion/adapters/cli/client"
 	"aion/domain"
 )
 
@@ -46,6 +48,7 @@ func report(w io.Writer, err error) int {
 	var wrong *usage
 	var refused *domain.Error
 	var unclean *UncleanError
+	var answered *client.RefusedError
 	switch {
 	case err == nil:
 		return exitDone
@@ -59,6 +62,8 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &wrong):
 		printError(w, "usage", wrong.message, wrong.hint)
 		return exitRefused
+	case errors.As(err, &answered):
+		return printAnswer(w, answered)
 	case errors.As(err, &refused):
 		return printRefusal(w, refused)
 	case errors.Is(err, context.Canceled), errors.Is(err, errInterrupted):
@@ -66,6 +71,17 @@ func report(w io.Writer, err error) int {
 	}
 	printError(w, string(domain.CodeBackend), err.Error(), "") // nobody expected it: no fault of the command line
 	return exitFailed
+}
+
+// printAnswer prints the refusal of a server and answers its exit code: what the request could change is refused, the rest
+// could not be done.
+func printAnswer(w io.Writer, e *client.RefusedError) int {
+	printError(w, string(e.Refusal.Code), e.Refusal.Message, "")
+	fmt.Fprintf(w, "%s · request %s\n", printable(e.Refusal.Type), printable(e.RequestID))
+	if e.Status == http.StatusTooManyRequests || e.Status >= 500 {
+		return exitFailed
+	}
+	return exitRefused
 }
 
 // printRefusal prints a refusal and answers its exit code. The cause of a fault is shown, because whoever owns the store reads it

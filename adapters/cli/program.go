@@ -18,9 +18,15 @@ type Program struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// InTerminal and ErrTerminal say whether the streams are terminals; NoColor is the NO_COLOR of the environment.
-	InTerminal, ErrTerminal, NoColor bool
-	Build                            Build
-	Backend                          Backend
+	InTerminal, OutTerminal, ErrTerminal, NoColor bool
+	// ForceColor is the CLICOLOR_FORCE of the environment: colours also where no terminal is.
+	ForceColor bool
+	// Width is the width of the terminal that Out is; nil or 0: unknown.
+	Width   func() int
+	Build   Build
+	Backend Backend
+	// Surroundings tells what commands that ask a server need to know; nil: there are no servers.
+	Surroundings func(o Open) (*Surroundings, error)
 	// Audit opens the audit log of the local store, which no other process may have open.
 	Audit func(ctx context.Context, o Open) (*Audit, error)
 	// Interrupts delivers SIGINT and SIGTERM.
@@ -74,6 +80,7 @@ type Engine struct {
 	Authoring   *authoring.Service
 	Transcripts *transcripts.Service
 	Running     func() int // the attempts under way
+	Attached    func() int // the commands of other processes that follow a run here; nil: none can
 	// Close drains for at most the given time, parks what still runs and frees the store.
 	Close func(ctx context.Context, drain time.Duration) error
 }

@@ -26,7 +26,7 @@ type globals struct {
 func Run(ctx context.Context, p Program, args []string) int {
 	out := &output{w: p.Out}
 	p.Out, p.attention = out, &attention{}
-	root := newRoot(&p) //nolint:contextcheck // commands get their context when they run
+	root := newRoot(&p)
 	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
@@ -65,7 +65,16 @@ func newRoot(p *Program) *cobra.Command {
 		}
 		return wrong
 	})
-	root.AddCommand(newRunCommand(p, g), newResumeCommand(p, g), newServerCommand(p, g), newMCPCommand(p, g), newAWLCommand(p, g), newConfigCommand(p, g), newAuditCommand(p, g), newVersionCommand(p))
+	for _, add := range []func(*Program, *globals) *cobra.Command{
+		newRunCommand, newResumeCommand, newServerCommand, newMCPCommand, newAWLCommand,
+		newStartCommand, newListCommand, newDescribeCommand, newHistoryCommand, newTranscriptCommand, newOutcomeCommand,
+		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand,
+		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
+		newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand,
+	} {
+		root.AddCommand(add(p, g))
+	}
+	root.AddCommand(newVersionCommand(p))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseEmpty(cmd) }
 	root.Version = p.Build.String()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -147,6 +156,8 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-func (g *globals) color(p *Program) bool { return p.ErrTerminal && !g.noColor && !p.NoColor }
+func (g *globals) color(p *Program) bool {
+	return (p.ErrTerminal || p.ForceColor) && !g.noColor && !p.NoColor
+}
 
 var errInterrupted = errors.New("interrupted")

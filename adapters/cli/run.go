@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"aion/application/authoring"
@@ -15,11 +19,11 @@ import (
 	"aion/domain/awl"
 	"aion/domain/awl/plan"
 	"aion/domain/deployment"
-	"aion/domain/history"
 )
 
-// followFlags say how a run is followed and what an interrupt does.
+// followFlags say where a run is followed and how, and what an interrupt does.
 type followFlags struct {
+	where
 	follow  string
 	timeout time.Duration
 	drain   time.Duration
@@ -30,20 +34,25 @@ type runFlags struct {
 	followFlags
 	input          inputFlags
 	ephemeral      bool
+	detach         bool
 	workflowID     string
 	idempotencyKey string
 	labels         map[string]string
+
+	minted bool // the workflow id is this command's own: nobody else starts one with it
+	asked  bool // for a start, which may be done although no answer came
 }
 
 func newRunCommand(p *Program, g *globals) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run FILE.awl",
-		Short: "check, deploy and run one document in this process, and follow it to its end",
+		Short: "check, deploy and run one document, and follow it to its end",
 		Long: "Checks the document, runs it on the store in AION_HOME and follows it. The outcome is one line of JSON on standard output; the exit\n" +
 			"code is 0 for a success route, 1 for any other end. Ctrl-C leaves the run durable: aion resume goes on with it.\n\n" +
-			"While it runs this process is the engine of the store: other open runs in it go on too, and an MCP client reaches it through aion mcp\n" +
-			"bridge, to send a signal for example. A store has one such process at a time; --ephemeral needs none.",
+			"While it runs this process is the engine of the store: other open runs in it go on too, and other commands and MCP clients reach it, to\n" +
+			"send a signal for example. When a process has the store open already, be it a server or another run, this one runs the document there\n" +
+			"and follows it; it takes the store over when that one ends. --server names a server; --ephemeral needs no store.",
 		Example: "  aion run examples/hello.awl -i name=Ada",
 		Args:    arguments(1, 1, "one .awl file"),
 	}
@@ -51,6 +60,7 @@ func newRunCommand(p *Program, g *globals) *cobra.Command {
 	flags.StringArrayVarP(&f.input.members, "input-member", "i", nil, "one input: name=value, name:=JSON or name=@FILE; repeated ones of a list append")
 	flags.StringVar(&f.input.whole, "input", "", "the whole input: JSON, @FILE or - for standard input")
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "keep everything in memory: nothing survives the command")
+	flags.BoolVar(&f.detach, "detach", false, "print the ids after the start and end; needs a server, which goes on with the run")
 	flags.StringVar(&f.workflowID, "workflow-id", "", "a UUID of your own for the workflow")
 	flags.StringVar(&f.idempotencyKey, "idempotency-key", "", "the same key with the same input finds the run it started before")
 	flags.StringToStringVar(&f.labels, "label", nil, "a label, key=value; may be repeated")
@@ -66,6 +76,7 @@ func newRunCommand(p *Program, g *globals) *cobra.Command {
 
 func (f *followFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.where.add(flags)
 	flags.String("store", "", "another SQLite file")
 	flags.StringVar(&f.follow, "follow", "", "steps, all (with every line of output) or none (default all on a terminal, else steps)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "stop following after this long, with exit code 4")
@@ -133,9 +144,45 @@ func (f *runFlags) run(cmd *cobra.Command, p *Program, g *globals, name string) 
 	if err := f.judge(pl, input); err != nil {
 		return err
 	}
-	return f.own(cmd, p, g, view, func(ctx context.Context, e *Engine) (runs.Summary, error) {
-		return f.start(ctx, e, view, job{src, pl, input})
-	})
+	if err := f.mint(); err != nil {
+		return err
+	}
+	todo := job{src, pl, input}
+	e := errand{
+		cmd: cmd, p: p, g: g, view: view,
+		own:  func(ctx context.Context, e *Engine) (begun, error) { return f.start(ctx, e, view, todo) },
+		over: func(ctx context.Context, s *session) (begun, error) { return f.startOver(ctx, s, view, todo) },
+	}
+	if f.detach {
+		return f.leave(e)
+	}
+	return f.carry(e)
+}
+
+// mint names the run before anybody is asked for it: an answer that was lost is not a second run. A key is known of one
+// caller only, and the process that takes the store over may be another one than the server took this command for; the id
+// of a workflow is known of everybody.
+func (f *runFlags) mint() error {
+	if f.idempotencyKey != "" {
+		return nil // it finds what another command started, under an id that is not known here
+	}
+	f.idempotencyKey = rand.Text()
+	if f.workflowID != "" {
+		return nil
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	f.workflowID, f.minted = id.String(), true
+	return nil
+}
+
+// done reports that a start was refused because an earlier one of this command, of which no answer came, has begun the run.
+func (f *runFlags) done(err error) bool {
+	again := f.asked
+	f.asked = true
+	return again && f.minted && domain.TypeOf(err) == "WorkflowExists"
 }
 
 // judge refuses what a start would refuse, before anything is stored.
@@ -163,126 +210,111 @@ type job struct {
 	input []byte
 }
 
-func (f *runFlags) start(ctx context.Context, e *Engine, v *view, j job) (runs.Summary, error) {
+func (f *runFlags) start(ctx context.Context, e *Engine, v *view, j job) (begun, error) {
 	who := operator()
 	deployed, err := e.Authoring.DeploySource(ctx, who, authoring.SourceRequest{Name: j.name, Source: j.text, Imports: j.imported()})
 	if err != nil {
-		return runs.Summary{}, err
+		return begun{}, err
 	}
 	v.note("deployed", "%s   %s", deployed.WorkflowType, deployed.ContentHash[:8])
 	started, err := e.Runs.Start(ctx, who, runs.StartRequest{
 		Namespace: e.Namespace, WorkflowType: j.plan.WorkflowType, Input: j.input,
 		WorkflowID: f.workflowID, IdempotencyKey: f.idempotencyKey, Labels: f.labels,
 	})
+	got := started.Run
+	if f.done(err) {
+		var there runs.Description
+		there, err = e.Runs.Describe(ctx, who, runs.Ref{Namespace: e.Namespace, WorkflowID: f.workflowID})
+		got = there.Summary
+	}
 	if err != nil {
-		return runs.Summary{}, err
+		return begun{}, err
 	}
-	v.note("run", "%s    (go on later: aion resume %s)", started.Run.WorkflowID, short(string(started.Run.WorkflowID)))
-	return started.Run, nil
+	v.started(string(got.WorkflowID))
+	return begun{id: string(got.WorkflowID), at: got.StartedAt, status: got.Status}, nil
 }
 
-// own opens an engine in this process, begins with the run that begin names, follows it, and closes the engine however
-// that ends.
-func (f *followFlags) own(cmd *cobra.Command, p *Program, g *globals, v *view, begin func(context.Context, *Engine) (runs.Summary, error)) (err error) {
-	ctx, interrupted := p.untilInterrupted(cmd.Context())
-	defer interrupted.stop()
-	ephemeral := cmd.Flags().Lookup("ephemeral")
-	e, err := p.Backend.Open(ctx, Open{
-		Flags: cmd.Flags(), Home: g.home, File: g.config, Verbose: g.verbose,
-		Ephemeral: ephemeral != nil && ephemeral.Value.String() == "true", Loaded: interrupted.hold,
-	})
+// wireImport is a file that a document imports.
+type wireImport struct {
+	Path   string `json:"path"`
+	Source string `json:"source"`
+}
+
+// startOver deploys and starts at a server.
+func (f *runFlags) startOver(ctx context.Context, s *session, v *view, j job) (begun, error) {
+	answer, err := s.post(ctx, "/deployments", sourceBody(j.source), "")
 	if err != nil {
-		return interrupted.orElse(err)
+		return begun{}, err
 	}
-	drain := time.Duration(0)
-	defer func() {
-		if interrupted.count() > 0 {
-			drain = f.drain
-			if n := e.Running(); n > 0 && drain > 0 {
-				v.note("waiting", "up to %s for %s; Ctrl-C again stops them", drain, counted(n, "command"))
-			}
-		}
-		err = errors.Join(err, e.Close(context.WithoutCancel(ctx), drain))
-	}()
-	started, err := begin(ctx, e)
+	o, err := parseObject(answer)
 	if err != nil {
-		return interrupted.orElse(err)
+		return begun{}, err
 	}
-	v.others(ctx, e, started)
-	err = f.toTheEnd(ctx, p, v, e, started)
-	if errors.Is(err, errInterrupted) {
-		return interrupted.status()
+	deployed := o.object("deployment")
+	v.note("deployed", "%s   %.8s at %s", deployed.text("workflow_type"), deployed.text("content_hash"), s.Server())
+	body := map[string]any{"workflow_type": deployed.text("workflow_type"), "package_id": deployed.text("package_id"), "input": json.RawMessage(j.input)}
+	if f.workflowID != "" {
+		body["workflow_id"] = f.workflowID
 	}
-	return err
+	if len(f.labels) > 0 {
+		body["labels"] = f.labels
+	}
+	answer, err = s.post(ctx, s.runs(""), body, f.idempotencyKey)
+	if f.done(err) {
+		answer, err = s.get(ctx, s.run(f.workflowID, ""), nil)
+	}
+	if err != nil {
+		return begun{}, err
+	}
+	began, err := begunFrom(answer)
+	if err == nil {
+		v.started(began.id)
+	}
+	return began, err
 }
 
-// toTheEnd follows a run and prints its outcome.
-func (f *followFlags) toTheEnd(ctx context.Context, p *Program, v *view, e *Engine, r runs.Summary) error {
-	follow := ctx
-	if f.timeout > 0 {
-		var cancel context.CancelFunc
-		follow, cancel = context.WithTimeoutCause(ctx, f.timeout, errFollowTimeout)
-		defer cancel()
+// sourceBody is the body that deploys a text which is in no workspace.
+func sourceBody(src source) any {
+	imports := []wireImport{}
+	files := src.imported()
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		imports = append(imports, wireImport{path, string(files[path])})
 	}
-	err := v.follow(follow, e, r)
-	switch {
-	case errors.Is(err, errFollowTimeout) || errors.Is(context.Cause(follow), errFollowTimeout):
-		v.note("timeout", "stopped following after %s; go on with: aion resume %s", f.timeout, short(string(r.WorkflowID)))
-		return status(exitTimeout)
-	case context.Cause(ctx) != nil:
-		return f.interrupted(ctx, p, v, e, r)
-	}
-	return finish(ctx, p, e, r, err)
+	return map[string]any{"source": string(src.text), "name": src.name, "imports": imports}
 }
 
-// others says which runs of the store besides the started one go on in this process.
-func (v *view) others(ctx context.Context, e *Engine, started runs.Summary) {
-	const named, most = 5, 200
-	page, err := e.Runs.List(ctx, operator(), runs.ListRequest{Namespace: e.Namespace, Status: history.Running, Limit: most})
-	if err != nil || v.quiet {
-		return // it is a courtesy
-	}
-	var ids []string
-	for _, r := range page.Runs {
-		if r.WorkflowID != started.WorkflowID {
-			ids = append(ids, short(string(r.WorkflowID)))
-		}
-	}
-	if len(ids) == 0 {
-		return
-	}
-	count := counted(len(ids), "open run")
-	if page.NextCursor != "" {
-		count = "more than " + count
-	}
-	list := strings.Join(ids[:min(len(ids), named)], ", ")
-	if len(ids) > named {
-		list += ", …"
-	}
-	v.line("also going on: %s (%s)", count, list)
+func (v *view) started(id string) {
+	v.note("run", "%s    (go on later: aion resume %s)", id, short(id))
 }
 
-var errFollowTimeout = errors.New("follow timeout")
-
-func (f *followFlags) interrupted(ctx context.Context, p *Program, v *view, e *Engine, r runs.Summary) error {
-	if f.cancel {
-		_, err := e.Runs.Cancel(context.WithoutCancel(ctx), operator(), runs.CancelRequest{
-			Ref: runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)}, Reason: "interrupted",
-		})
+// leave starts at a server and stays there no longer.
+func (f *runFlags) leave(e errand) error {
+	s, err := f.somewhere(e.cmd, e.p, e.g)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		around, err := e.p.around(Open{Flags: e.cmd.Flags(), Home: e.g.home, File: e.g.config})
 		if err != nil {
 			return err
 		}
-		v.note("cancelled", "%s", short(string(r.WorkflowID)))
-		return errInterrupted
+		address, held, err := around.Owner()
+		if err != nil {
+			return err
+		}
+		if !held || address == "" || f.ephemeral {
+			return &usage{message: "--detach leaves the run to a server, and none was found", hint: "start one with: aion server"}
+		}
+		if s, err = f.at(e.cmd, e.p, e.g, address); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(p.Err, "run %s is durable and parked; go on with: aion resume %s\n", short(string(r.WorkflowID)), short(string(r.WorkflowID)))
-	return errInterrupted
-}
-
-// short is a prefix of an id that tells runs of different milliseconds apart.
-func short(id string) string {
-	if len(id) < 13 {
-		return id
-	}
-	return id[:13]
+	defer s.Close()
+	return e.p.interruptible(e.cmd.Context(), func(ctx context.Context) error {
+		began, err := e.over(ctx, s)
+		if err == nil {
+			_, err = fmt.Fprintln(e.p.Out, began.id)
+		}
+		return err
+	})
 }

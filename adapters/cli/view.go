@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"aion/application/runs"
-	"aion/application/transcripts"
 	"aion/domain"
 	"aion/domain/history"
 	"aion/domain/transcript"
@@ -32,12 +31,13 @@ type view struct {
 	alone map[[2]string]bool  // queue and action → nobody serves it, which was looked up
 	told  string              // the message of the last failure that a line showed
 	began map[int64]time.Time // activity → start of its running attempt
-	tails map[domain.AttemptKey]chan struct{}
+	tails map[domain.AttemptKey]*tail
+	next  history.Seq // of the first event that was not shown
 	wait  sync.WaitGroup
 }
 
 func (f *followFlags) view(p *Program, g *globals) (*view, error) {
-	v := &view{quiet: g.quiet, color: g.color(p), w: p.Err, steps: map[int64]string{}, alone: map[[2]string]bool{}, began: map[int64]time.Time{}, tails: map[domain.AttemptKey]chan struct{}{}}
+	v := &view{quiet: g.quiet, color: g.color(p), w: p.Err, steps: map[int64]string{}, alone: map[[2]string]bool{}, began: map[int64]time.Time{}, tails: map[domain.AttemptKey]*tail{}, next: 1}
 	switch f.follow {
 	case "":
 		v.lines, v.none = p.ErrTerminal, g.quiet
@@ -77,37 +77,52 @@ func (v *view) step(at time.Time, step, text string) {
 	fmt.Fprintf(v.w, "%6.2fs  %-14s %s\n", seconds, step, printable(text))
 }
 
-// follow prints what happens until the chain has ended or ctx ends.
-func (v *view) follow(ctx context.Context, e *Engine, r runs.Summary) error {
-	v.start = r.StartedAt
+// at is how far the view has come.
+func (v *view) at() int64 { return v.next }
+
+// tail is the transcript of one attempt that is being printed.
+type tail struct {
+	next int64         // position of the first line that was not printed
+	done chan struct{} // closed when nothing more comes from this host
+}
+
+// follow prints what happens until the chain has ended or ctx ends. After the loss of a host it goes on at another one with
+// what was not printed yet.
+func (v *view) follow(ctx context.Context, h host, r begun) error {
+	v.start = r.at
 	ctx, cancel := context.WithCancel(ctx)
 	defer v.wait.Wait()
 	defer cancel()
 	if !v.none {
-		v.wait.Go(func() { v.signals(ctx, e, r) })
+		v.wait.Go(func() { v.signals(ctx, h, r) })
 	}
-	return e.Runs.Follow(ctx, operator(), runs.HistoryRequest{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID), FromSeq: 1},
-		func(rec history.Recorded) error {
-			event, err := rec.Event()
-			if err != nil {
-				return err
-			}
-			if !v.none {
-				v.show(ctx, e, rec, event)
-			}
-			return nil
-		})
+	for k, t := range v.tails {
+		v.print(ctx, h, k, t)
+	}
+	return h.events(ctx, r.id, v.next, func(rec history.Recorded) error {
+		event, err := rec.Event()
+		if err != nil {
+			return err
+		}
+		if !v.none {
+			v.show(ctx, h, rec, event)
+		}
+		if ctx.Err() == nil { // else a line may be missing in front of it
+			v.next = rec.Seq + 1
+		}
+		return nil
+	})
 }
 
-func (v *view) show(ctx context.Context, e *Engine, rec history.Recorded, event history.Event) {
+func (v *view) show(ctx context.Context, h host, rec history.Recorded, event history.Event) {
 	switch ev := event.(type) {
 	case history.ActivityScheduled:
 		v.steps[ev.ActivityID] = branch(cmp.Or(ev.Step, ev.ActivityType), ev.Scope)
-		v.unserved(ctx, e, rec, ev)
+		v.unserved(ctx, h, rec, ev)
 	case history.ActivityStarted:
 		v.began[ev.ActivityID] = rec.At
 		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "started")
-		v.tail(ctx, e, key(rec, ev.ActivityID, ev.Attempt))
+		v.tail(ctx, h, key(rec, ev.ActivityID, ev.Attempt))
 	case history.ActivityCompleted:
 		v.settled(ctx, key(rec, ev.ActivityID, ev.Attempt))
 		v.step(rec.At, v.label(ev.ActivityID, ev.Attempt), "done in "+v.took(ev.ActivityID, rec.At))
@@ -164,11 +179,11 @@ func branch(step, scope string) string {
 }
 
 // unserved says that an activity will not begin by itself. Each action is looked up once.
-func (v *view) unserved(ctx context.Context, e *Engine, rec history.Recorded, ev history.ActivityScheduled) {
+func (v *view) unserved(ctx context.Context, h host, rec history.Recorded, ev history.ActivityScheduled) {
 	action := [2]string{ev.TaskQueue, ev.ActivityType}
 	alone, known := v.alone[action]
 	if !known {
-		d, err := e.Runs.Describe(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: string(rec.WorkflowID)})
+		d, err := h.describe(ctx, string(rec.WorkflowID))
 		if err != nil {
 			return // the next read of the follower tells
 		}
@@ -181,7 +196,7 @@ func (v *view) unserved(ctx context.Context, e *Engine, rec history.Recorded, ev
 }
 
 // signals says which signals the run waits for until ctx ends: no event does.
-func (v *view) signals(ctx context.Context, e *Engine, r runs.Summary) {
+func (v *view) signals(ctx context.Context, h host, r begun) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	told := map[runs.Wait]bool{}
@@ -191,7 +206,7 @@ func (v *view) signals(ctx context.Context, e *Engine, r runs.Summary) {
 			return
 		case <-tick.C:
 		}
-		d, err := e.Runs.Describe(ctx, operator(), runs.Ref{Namespace: e.Namespace, WorkflowID: string(r.WorkflowID)})
+		d, err := h.describe(ctx, r.id)
 		if err != nil {
 			continue // the follower tells
 		}
@@ -238,19 +253,22 @@ func (v *view) took(activity int64, end time.Time) string {
 }
 
 // tail prints the lines of one attempt while it runs.
-func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
-	if !v.lines {
+func (v *view) tail(ctx context.Context, h host, k domain.AttemptKey) {
+	if !v.lines || v.tails[k] != nil {
 		return
 	}
+	v.tails[k] = &tail{}
+	v.print(ctx, h, k, v.tails[k])
+}
+
+// print goes on with a tail.
+func (v *view) print(ctx context.Context, h host, k domain.AttemptKey, t *tail) {
 	done := make(chan struct{})
-	v.tails[k] = done
+	t.done = done
 	label := v.label(k.ActivityID, k.Attempt)
 	v.wait.Go(func() {
 		defer close(done)
-		err := e.Transcripts.Follow(ctx, operator(), transcripts.ReadRequest{
-			Namespace: e.Namespace, WorkflowID: string(k.WorkflowID),
-			RunID: string(k.RunID), ActivityID: k.ActivityID, Attempt: k.Attempt,
-		}, func(r transcript.Record) error {
+		err := h.lines(ctx, k, t.next, func(r transcript.Record) error {
 			if r.Kind == transcript.Message {
 				mark := "| "
 				if strings.HasPrefix(r.AgentRole, "command stderr") {
@@ -258,9 +276,13 @@ func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
 				}
 				v.step(r.EmittedAt, label, mark+r.Text)
 			}
+			if !r.Ephemeral {
+				t.next = r.StoreSeq + 1
+			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		var gone *lostError
+		if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil && !errors.As(err, &gone) {
 			v.note("warning", "the transcript of %s cannot be read: %v", label, err)
 		}
 	})
@@ -268,13 +290,13 @@ func (v *view) tail(ctx context.Context, e *Engine, k domain.AttemptKey) {
 
 // settled waits until the lines of an attempt are printed, so that they stand before its end.
 func (v *view) settled(ctx context.Context, k domain.AttemptKey) {
-	done, ok := v.tails[k]
+	t, ok := v.tails[k]
 	if !ok {
 		return
 	}
-	delete(v.tails, k)
 	select {
-	case <-done:
+	case <-t.done:
+		delete(v.tails, k)
 	case <-ctx.Done():
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
-	"time"
+	"slices"
+	"strings"
 
+	"aion/domain"
 	"aion/domain/deployment"
 	"aion/ports"
 )
@@ -26,6 +28,8 @@ const (
 	// What is routed stays, and what is removed is not routed meanwhile.
 	sqlVersionExists  = `SELECT 1 FROM deployments WHERE content_hash = ? AND workflow_type = ?` + forUpdate
 	sqlRouteOf        = `SELECT 1 FROM routes WHERE workflow_type = ? AND content_hash = ?`
+	sqlRouteBefore    = `SELECT content_hash FROM routes WHERE workflow_type = ?` + forUpdate
+	sqlRoutes         = `SELECT workflow_type, content_hash, routed_at FROM routes`
 	sqlVersionDiscard = `DELETE FROM deployments WHERE content_hash = ?`
 )
 
@@ -127,17 +131,39 @@ func (s *Store) Versions(ctx context.Context, workflowType string) ([]deployment
 }
 
 // SetRoute implements ports.DeploymentStore.
-func (s *Store) SetRoute(ctx context.Context, workflowType, contentHash string, at time.Time) error {
-	return s.write.transaction(ctx, func(t *tx) error {
-		if err := t.mustExist(workflowType, contentHash); err != nil {
+func (s *Store) SetRoute(ctx context.Context, r deployment.Route) (previous string, err error) {
+	err = s.write.transaction(ctx, func(t *tx) error {
+		if err := t.mustExist(r.WorkflowType, r.ContentHash); err != nil {
 			return err
 		}
-		return t.send(sqlRoutePut, workflowType, contentHash, micros(at))
+		before := make([]driver.Value, 1)
+		if _, err := t.row(before, sqlRouteBefore, r.WorkflowType); err != nil {
+			return err
+		}
+		previous, _ = before[0].(string)
+		t.audit(r.Audit)
+		return t.send(sqlRoutePut, r.WorkflowType, r.ContentHash, micros(r.RoutedAt))
 	})
+	return previous, err
+}
+
+// Routes implements ports.RouteStore.
+func (s *Store) Routes(ctx context.Context) ([]deployment.Route, error) {
+	var routes []deployment.Route
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var r deployment.Route
+		var at int64
+		err := rows.Scan(&r.WorkflowType, &r.ContentHash, &at)
+		r.RoutedAt = fromMicros(at)
+		routes = append(routes, r)
+		return err
+	}, sqlRoutes)
+	slices.SortFunc(routes, func(a, b deployment.Route) int { return strings.Compare(a.WorkflowType, b.WorkflowType) })
+	return routes, err
 }
 
 // DeleteVersion implements ports.DeploymentStore.
-func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash string) error {
+func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash string, audit *domain.AuditRecord) error {
 	return s.write.transaction(ctx, func(t *tx) error {
 		if err := t.mustExist(workflowType, contentHash); err != nil {
 			return err
@@ -149,6 +175,7 @@ func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash str
 		if routed {
 			return ports.RouteActive(workflowType, contentHash)
 		}
+		t.audit(audit)
 		return t.send(sqlVersionDiscard, contentHash)
 	})
 }

@@ -209,6 +209,14 @@ func (p *pairOf) ask(t *rapid.T) {
 	if rapid.Bool().Draw(t, "bounded") {
 		filter.StartedAfter, filter.StartedBefore = moments.Draw(t, "after"), moments.Draw(t, "before")
 	}
+	if rapid.Bool().Draw(t, "further") {
+		filter.OldestFirst = rapid.Bool().Draw(t, "oldest")
+		filter.Statuses = rapid.SampledFrom([][]history.Status{nil, {history.Running, history.Failed}, {history.Completed}}).Draw(t, "statuses")
+		filter.Prefix = rapid.SampledFrom([]string{"", "type", "type1", "0", "x"}).Draw(t, "prefix")
+		filter.Labels = rapid.SampledFrom([]map[string]string{nil, {"a": "b"}, {"a": "b", "c": "d"}}).Draw(t, "labels")
+		filter.PackageVersion = rapid.SampledFrom([]string{"", "v1"}).Draw(t, "version")
+		filter.EndedBefore = rapid.SampledFrom([]time.Time{{}, now}).Draw(t, "ended")
+	}
 	var after *ports.RunPosition
 	if rapid.Bool().Draw(t, "page") {
 		after = &ports.RunPosition{StartedAt: moments.Draw(t, "position").Truncate(time.Microsecond), RunID: runID(small.Draw(t, "run"))}
@@ -280,7 +288,7 @@ func (p *pairOf) change(t *rapid.T) {
 		})
 	case 4:
 		both(t, p, "route", func(s conformance.Store) (int, error) {
-			return 0, s.SetRoute(ctx, v.WorkflowType, v.ContentHash, fake.Epoch)
+			return 0, conformance.Reroute(ctx, s, v.WorkflowType, v.ContentHash, fake.Epoch)
 		})
 	case 5:
 		both(t, p, "add namespace", func(s conformance.Store) (twoOf[ports.NamespaceRow, bool], error) {
@@ -292,7 +300,9 @@ func (p *pairOf) change(t *rapid.T) {
 	case 7:
 		both(t, p, "remove namespace", func(s conformance.Store) (int, error) { return 0, s.RemoveNamespace(ctx, drawn.Name, nil) })
 	default:
-		both(t, p, "delete version", func(s conformance.Store) (int, error) { return 0, s.DeleteVersion(ctx, v.WorkflowType, v.ContentHash) })
+		both(t, p, "delete version", func(s conformance.Store) (int, error) {
+			return 0, s.DeleteVersion(ctx, v.WorkflowType, v.ContentHash, nil)
+		})
 	}
 }
 

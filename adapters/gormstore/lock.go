@@ -120,7 +120,7 @@ func locked(path string, o Owner) error {
 	}
 	return &domain.Error{
 		Code: domain.CodeStoreLocked, Type: "StoreLocked",
-		Message: fmt.Sprintf("the store at %s is in use by %s; deploy and start there through MCP (aion mcp bridge finds it), "+
+		Message: fmt.Sprintf("the store at %s is in use by %s; deploy and start there (aion run, aion deploy and aion mcp bridge find it), "+
 			"run without a store (aion run --ephemeral), or %s", path, who, stop),
 		Details: map[string]any{"pid": o.PID, "address": o.Address},
 	}

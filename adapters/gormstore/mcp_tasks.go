@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"math"
 	"time"
 
 	"aion/domain"
@@ -29,6 +30,10 @@ const (
 	sqlMCPTasksStarted = `SELECT task_id FROM mcp_tasks INDEXED BY mcp_tasks_started
 		WHERE state = 'working' AND workflow_id IS NOT NULL
 		AND task_id > ? AND (CAST(? AS BIGINT) = 0 OR lease_until <= ?) ORDER BY task_id LIMIT ?`
+	// What is large stays where it is.
+	sqlMCPTasks = `SELECT task_id, owner, namespace, tool, state, status_message, workflow_id, run_id, created_at, updated_at, expires_at
+		FROM mcp_tasks WHERE (expires_at IS NULL OR expires_at > ?) AND (CAST(? AS TEXT) = '' OR owner = ?) AND (CAST(? AS TEXT) = '' OR state = ?)
+		AND (created_at < ? OR created_at = ? AND task_id > ?) ORDER BY created_at DESC, task_id LIMIT ?`
 	sqlMCPTasksExpire = `DELETE FROM mcp_tasks WHERE task_id IN
 		(SELECT task_id FROM mcp_tasks WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 	sqlMCPTasksCount = `SELECT state, count(*) FROM mcp_tasks GROUP BY state`
@@ -123,6 +128,32 @@ func (s *Store) MCPTask(ctx context.Context, id task.ID) (task.Task, error) {
 		err = found
 	}
 	return t, err
+}
+
+// MCPTasks implements ports.MCPTaskList.
+func (s *Store) MCPTasks(ctx context.Context, which ports.MCPTaskFilter) ([]task.Task, error) {
+	before, after := int64(math.MaxInt64), ""
+	if which.After != nil {
+		before, after = micros(which.After.CreatedAt), string(which.After.ID)
+	}
+	var list []task.Task
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var t task.Task
+		var workflow, run sql.NullString
+		var created, updated int64
+		var expires sql.NullInt64
+		if err := rows.Scan(&t.ID, &t.Owner, &t.Namespace, &t.Tool, &t.State, &t.StatusMessage, &workflow, &run, &created, &updated, &expires); err != nil {
+			return err
+		}
+		t.WorkflowID, t.RunID = domain.WorkflowID(workflow.String), domain.RunID(run.String)
+		t.CreatedAt, t.UpdatedAt = fromMicros(created), fromMicros(updated)
+		if expires.Valid {
+			t.ExpiresAt = fromMicros(expires.Int64)
+		}
+		list = append(list, t)
+		return nil
+	}, sqlMCPTasks, micros(which.Now), which.Owner, which.Owner, string(which.State), string(which.State), before, before, after, max(which.Limit, 0))
+	return list, err
 }
 
 // WorkingMCPTasks implements ports.MCPTaskStore.

@@ -90,10 +90,14 @@ func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.Workf
 // List implements ports.RunIndex.
 func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
 	q := s.filtered(s.runs(), filter)
-	if after != nil {
-		q = q.Where("(started_at, run_id) < (?, ?)", micros(after.StartedAt), string(after.RunID))
+	behind, order := "(started_at, run_id) < (?, ?)", "started_at DESC, run_id DESC"
+	if filter.OldestFirst {
+		behind, order = "(started_at, run_id) > (?, ?)", "started_at, run_id"
 	}
-	return s.findRuns(ctx, q.Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
+	if after != nil {
+		q = q.Where(behind, micros(after.StartedAt), string(after.RunID))
+	}
+	return s.findRuns(ctx, q.Order(order).Limit(max(limit, 0)))
 }
 
 // Count implements ports.RunIndex.
@@ -122,7 +126,48 @@ func (s *Store) filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
 	if !f.StartedBefore.IsZero() {
 		q = q.Where("started_at < ?", microsUp(f.StartedBefore))
 	}
+	if len(f.Statuses) > 0 {
+		q = q.Where("status IN ?", f.Statuses)
+	}
+	if f.PackageVersion != "" {
+		q = q.Where(s.text("package_version = +?"), f.PackageVersion)
+	}
+	if f.Parent != "" {
+		q = q.Where(s.text("parent_workflow_id = +?"), string(f.Parent))
+	}
+	if !f.EndedAfter.IsZero() {
+		q = q.Where("ended_at >= ? AND ended_at > 0", microsUp(f.EndedAfter))
+	}
+	if !f.EndedBefore.IsZero() {
+		q = q.Where("ended_at < ? AND ended_at > 0", microsUp(f.EndedBefore))
+	}
+	return s.named(s.labelled(q, f.Labels), f.Prefix)
+}
+
+// labelled looks for members in the stored text, whose encoding is canonical: a quote that is not escaped opens a key, and
+// the quote behind the value ends it.
+func (s *Store) labelled(q *gorm.DB, labels map[string]string) *gorm.DB {
+	holds := "instr(labels, ?) > 0"
+	if s.postgres != nil {
+		holds = "position( ?::bytea in labels) > 0" // behind a parenthesis gorm would take the bytes for a list
+	}
+	for key, value := range labels {
+		member, err := json.Marshal(map[string]string{key: value})
+		if err != nil {
+			continue // texts always encode
+		}
+		q = q.Where(holds, member[1:len(member)-1])
+	}
 	return q
+}
+
+func (s *Store) named(q *gorm.DB, prefix string) *gorm.DB {
+	if prefix == "" {
+		return q
+	}
+	end := prefix + "\x7f" // behind all that an id or a type is made of
+	return q.Where(s.text("(workflow_id >= +? AND workflow_id < +? OR run_id >= +? AND run_id < +? OR workflow_type >= +? AND workflow_type < +?)"),
+		prefix, end, prefix, end, prefix, end)
 }
 
 // microsUp rounds a bound up: a stored time is at or after the bound exactly when it is at or after the rounded one.

@@ -16,6 +16,7 @@ import (
 	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/ports"
+	"aion/test/conformance"
 	"aion/test/fake"
 )
 
@@ -167,8 +168,8 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(s.Version(ctx, versionOf(0).ContentHash))
 	check(s.Versions(ctx, ""))
 	check(s.Versions(ctx, "ship"))
-	check(nil, s.SetRoute(ctx, "ship", versionOf(0).ContentHash, fake.Epoch))
-	check(nil, s.DeleteVersion(ctx, "ship", versionOf(1).ContentHash))
+	check(nil, conformance.Reroute(ctx, s, "ship", versionOf(0).ContentHash, fake.Epoch))
+	check(nil, s.DeleteVersion(ctx, "ship", versionOf(1).ContentHash, nil))
 	for range 2 {
 		_, _, err = s.AddNamespace(ctx, ports.NamespaceRow{Name: "acme"})
 		check(nil, err)

@@ -11,6 +11,7 @@ import (
 	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/ports"
+	"aion/test/conformance"
 	"aion/test/fake"
 )
 
@@ -122,7 +123,7 @@ func TestServersRegisterAndDeployTogether(t *testing.T) {
 		if err := count(&fresh, f, err); err != nil {
 			return err
 		}
-		return s.SetRoute(t.Context(), "ship", versionOf(1).ContentHash, fake.Epoch)
+		return conformance.Reroute(t.Context(), s, "ship", versionOf(1).ContentHash, fake.Epoch)
 	}))
 	noErrors(t, crowd(stores, 4, func(s *gormstore.Store, _ int) error {
 		err := s.RemoveNamespace(t.Context(), "acme", nil)
@@ -140,13 +141,13 @@ func TestServersRegisterAndDeployTogether(t *testing.T) {
 		if _, _, err := stores[0].PutVersion(t.Context(), second); err != nil {
 			t.Fatal(err)
 		}
-		noErrors(t, []error{stores[0].SetRoute(t.Context(), "ship", versionOf(1).ContentHash, fake.Epoch)})
+		noErrors(t, []error{conformance.Reroute(t.Context(), stores[0], "ship", versionOf(1).ContentHash, fake.Epoch)})
 		noErrors(t, crowd(stores, 2, func(s *gormstore.Store, i int) error {
 			var err error
 			if i%2 == 0 {
-				err = s.SetRoute(t.Context(), "ship", second.ContentHash, fake.Epoch)
+				err = conformance.Reroute(t.Context(), s, "ship", second.ContentHash, fake.Epoch)
 			} else {
-				err = s.DeleteVersion(t.Context(), "ship", second.ContentHash)
+				err = s.DeleteVersion(t.Context(), "ship", second.ContentHash, nil)
 			}
 			if code := domain.CodeOf(err); code == domain.CodeNotFound || code == domain.CodeVersionPinned {
 				err = nil

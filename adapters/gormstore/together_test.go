@@ -11,6 +11,7 @@ import (
 	"aion/domain"
 	"aion/domain/history"
 	"aion/domain/transcript"
+	"aion/test/conformance"
 	"aion/test/fake"
 )
 
@@ -47,7 +48,7 @@ func TestChangesWrittenTogetherFailAlone(t *testing.T) {
 		one(first),
 		one(first), // has just been written
 		one(broken),
-		func() error { return s.SetRoute(t.Context(), "ship", "unknown", fake.Epoch) },
+		func() error { return conformance.Reroute(t.Context(), s, "ship", "unknown", fake.Epoch) },
 		func() error {
 			_, err := s.AppendRecords(t.Context(), key, []transcript.Record{{WorkerSeq: 1, Kind: transcript.Message, Text: "x"}})
 			return err

@@ -61,7 +61,7 @@ func (x *exchange) needsTasks(t *tool) *fault {
 
 // turnedAway is why a caller's call reaches no tool; nil when it does.
 func (x *exchange) turnedAway(now time.Time) error {
-	if err := x.rates.take(x.caller, now); err != nil {
+	if err := x.rates.Take(x.caller, now); err != nil {
 		return err
 	}
 	return x.refused

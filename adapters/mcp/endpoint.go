@@ -35,7 +35,7 @@ type Options struct {
 type Endpoint struct {
 	catalogue *compiled
 	service   Service
-	rates     *rates
+	rates     *web.Rates
 	Options
 }
 
@@ -62,11 +62,11 @@ func NewEndpoint(c Catalogue, service Service, o Options) (*Endpoint, error) {
 			return nil, fmt.Errorf("catalogue: calls of %s become tasks, and the route has none", t.name)
 		}
 	}
-	return &Endpoint{catalogue: catalogue, service: service, rates: newRates(o.RatePerSecond, o.RateBurst), Options: o}, nil
+	return &Endpoint{catalogue: catalogue, service: service, rates: web.NewRates("tool calls", o.RatePerSecond, o.RateBurst), Options: o}, nil
 }
 
 // ChangeRates takes other bounds of tool calls over from the next call on.
-func (e *Endpoint) ChangeRates(perSecond, burst int) { e.rates.change(perSecond, burst) }
+func (e *Endpoint) ChangeRates(perSecond, burst int) { e.rates.Change(perSecond, burst) }
 
 // ServeHTTP answers one request. The checks stand in the order of mcp 1.6: the first that fails decides the answer.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -3,9 +3,11 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
+	"aion/domain"
 	"aion/domain/deployment"
 	"aion/ports"
 )
@@ -64,18 +66,27 @@ func (s *Store) Versions(_ context.Context, workflowType string) ([]deployment.V
 }
 
 // SetRoute implements ports.DeploymentStore.
-func (s *Store) SetRoute(_ context.Context, workflowType, contentHash string, at time.Time) error {
+func (s *Store) SetRoute(_ context.Context, r deployment.Route) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v, ok := s.versions[contentHash]; !ok || v.WorkflowType != workflowType {
-		return ports.VersionNotFound(contentHash)
+	if v, ok := s.versions[r.ContentHash]; !ok || v.WorkflowType != r.WorkflowType {
+		return "", ports.VersionNotFound(r.ContentHash)
 	}
-	s.route(workflowType, contentHash, at)
-	return nil
+	previous := s.routes[r.WorkflowType].ContentHash
+	s.route(r.WorkflowType, r.ContentHash, r.RoutedAt)
+	s.record(r.Audit)
+	return previous, nil
+}
+
+// Routes implements ports.RouteStore.
+func (s *Store) Routes(_ context.Context) ([]deployment.Route, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(s.routes), func(a, b deployment.Route) int { return cmp.Compare(a.WorkflowType, b.WorkflowType) }), nil
 }
 
 // DeleteVersion implements ports.DeploymentStore.
-func (s *Store) DeleteVersion(_ context.Context, workflowType, contentHash string) error {
+func (s *Store) DeleteVersion(_ context.Context, workflowType, contentHash string, audit *domain.AuditRecord) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v, ok := s.versions[contentHash]; !ok || v.WorkflowType != workflowType {
@@ -85,6 +96,7 @@ func (s *Store) DeleteVersion(_ context.Context, workflowType, contentHash strin
 		return ports.RouteActive(workflowType, contentHash)
 	}
 	delete(s.versions, contentHash)
+	s.record(audit)
 	return nil
 }
 

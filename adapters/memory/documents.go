@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -23,6 +26,7 @@ type Documents struct {
 
 	mu    sync.Mutex
 	files map[string]file
+	old   map[document.Path][]file // oldest first
 }
 
 type file struct {
@@ -30,11 +34,19 @@ type file struct {
 	modified time.Time
 }
 
-var _ ports.DocumentStore = (*Documents)(nil)
+// kept is what a document was until it was written or removed.
+func (f file) kept() document.Revision {
+	return document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(f.body)), SavedAt: f.modified, Bytes: int64(len(f.body))}
+}
+
+var (
+	_ ports.DocumentStore = (*Documents)(nil)
+	_ ports.RevisionStore = (*Documents)(nil)
+)
 
 // NewDocuments gives an empty workspace.
 func NewDocuments(clock ports.Clock) *Documents {
-	return &Documents{clock: clock, files: map[string]file{}}
+	return &Documents{clock: clock, files: map[string]file{}, old: map[document.Path][]file{}}
 }
 
 // PutFile lays a file beside the documents, such as a schema that one imports.
@@ -80,7 +92,7 @@ func (d *Documents) ReadImport(_ context.Context, p document.Path, relative stri
 	return present(f.body[:min(len(f.body), document.MaxImportBytes+1)]), nil
 }
 
-// WriteDocument implements ports.DocumentStore. Revisions are not kept: nothing here can read them.
+// WriteDocument implements ports.DocumentStore. Bytes that are there already are not written again.
 func (d *Documents) WriteDocument(_ context.Context, p document.Path, source []byte, expected func(present []byte) error) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,8 +106,73 @@ func (d *Documents) WriteDocument(_ context.Context, p document.Path, source []b
 			return false, err
 		}
 	}
-	d.files[string(p)] = file{body: bytes.Clone(source), modified: stored(d.clock.Now())}
+	if ok && bytes.Equal(old.body, source) {
+		return false, nil
+	}
+	if ok {
+		d.old[p] = append(d.old[p], old)
+	}
+	d.files[string(p)] = file{body: present(source), modified: stored(d.clock.Now())}
 	return !ok, nil
+}
+
+// DeleteDocument implements ports.DocumentStore.
+func (d *Documents) DeleteDocument(_ context.Context, p document.Path, expected func(present []byte) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old, ok := d.files[string(p)]
+	if !ok {
+		return document.NotFound(p)
+	}
+	if expected != nil {
+		if err := expected(present(old.body)); err != nil {
+			return err
+		}
+	}
+	d.old[p] = append(d.old[p], old)
+	delete(d.files, string(p))
+	return nil
+}
+
+// Saved implements ports.RevisionStore.
+func (d *Documents) Saved(_ context.Context, p document.Path) (document.Revision, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, ok := d.files[string(p)]
+	if !ok {
+		return document.Revision{}, document.NotFound(p)
+	}
+	return f.kept(), nil
+}
+
+// Revised implements ports.RevisionStore.
+func (d *Documents) Revised(context.Context) ([]document.Path, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.old)), nil
+}
+
+// Revisions implements ports.RevisionStore.
+func (d *Documents) Revisions(_ context.Context, p document.Path) ([]document.Revision, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []document.Revision
+	for _, f := range slices.Backward(d.old[p]) {
+		list = append(list, f.kept())
+	}
+	return list, nil
+}
+
+// ReadRevision implements ports.RevisionStore.
+func (d *Documents) ReadRevision(_ context.Context, p document.Path, r document.Revision) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range d.old[p] {
+		if f.kept() == r {
+			return present(f.body), nil
+		}
+	}
+	return nil, document.RevisionNotFound(r.SHA256)
 }
 
 // present copies bytes that exist: an empty file is not nil.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -69,6 +70,33 @@ func (s *Store) WorkingMCPTasks(_ context.Context, which ports.WorkingMCPTasks) 
 	}
 	slices.Sort(list)
 	return list[:min(len(list), max(which.Limit, 0))], nil
+}
+
+// MCPTasks implements ports.MCPTaskList.
+func (s *Store) MCPTasks(_ context.Context, which ports.MCPTaskFilter) ([]task.Task, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	newestFirst := func(a, b ports.MCPTaskPosition) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	}
+	var list []task.Task
+	for _, t := range s.mcpTasks {
+		if t.Expired(which.Now) || which.Owner != "" && t.Owner != which.Owner || which.State != "" && t.State != which.State ||
+			which.After != nil && newestFirst(position(t), *which.After) <= 0 {
+			continue
+		}
+		t = task.Task{
+			ID: t.ID, Owner: t.Owner, Namespace: t.Namespace, Tool: t.Tool, State: t.State, StatusMessage: t.StatusMessage,
+			WorkflowID: t.WorkflowID, RunID: t.RunID, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, ExpiresAt: t.ExpiresAt,
+		}
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b task.Task) int { return newestFirst(position(a), position(b)) })
+	return list[:min(len(list), max(which.Limit, 0))], nil
+}
+
+func position(t task.Task) ports.MCPTaskPosition {
+	return ports.MCPTaskPosition{CreatedAt: t.CreatedAt, ID: t.ID}
 }
 
 // DeleteMCPTasks implements ports.MCPTaskStore.

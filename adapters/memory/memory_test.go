@@ -23,6 +23,6 @@ func TestDocumentsKeepThePortsPromise(t *testing.T) {
 	t.Parallel()
 	conformance.DocumentStore(t, func(testing.TB) conformance.Files {
 		d := memory.NewDocuments(fake.NewClock(time.Time{}))
-		return conformance.Files{DocumentStore: d, Put: d.PutFile}
+		return conformance.Files{DocumentStore: d, RevisionStore: d, Put: d.PutFile}
 	})
 }

@@ -43,8 +43,17 @@ func (s *Store) List(_ context.Context, filter ports.RunFilter, after *ports.Run
 		if !matches(filter, r) {
 			return false
 		}
-		return after == nil || newerFirst(*after, positionOf(r)) < 0
+		if after == nil {
+			return true
+		}
+		if filter.OldestFirst {
+			return newerFirst(*after, positionOf(r)) > 0
+		}
+		return newerFirst(*after, positionOf(r)) < 0
 	})
+	if filter.OldestFirst {
+		slices.Reverse(rows)
+	}
 	return rows[:min(max(limit, 0), len(rows))], nil
 }
 
@@ -92,5 +101,24 @@ func matches(f ports.RunFilter, r history.RunRow) bool {
 		(f.Status == "" || r.Status == f.Status) &&
 		(f.WorkflowType == "" || r.WorkflowType == f.WorkflowType) &&
 		(f.StartedAfter.IsZero() || !r.StartedAt.Before(f.StartedAfter)) &&
-		(f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore))
+		(f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore)) &&
+		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, r.Status)) &&
+		(f.PackageVersion == "" || r.PackageVersion == f.PackageVersion) &&
+		(f.Parent == "" || r.Parent != nil && r.Parent.WorkflowID == f.Parent) &&
+		(f.EndedAfter.IsZero() || !r.EndedAt.IsZero() && !r.EndedAt.Before(f.EndedAfter)) &&
+		(f.EndedBefore.IsZero() || !r.EndedAt.IsZero() && r.EndedAt.Before(f.EndedBefore)) &&
+		labelled(r, f.Labels) && prefixed(r, f.Prefix)
+}
+
+func labelled(r history.RunRow, labels map[string]string) bool {
+	for key, value := range labels {
+		if got, ok := r.Labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+func prefixed(r history.RunRow, prefix string) bool {
+	return strings.HasPrefix(string(r.WorkflowID), prefix) || strings.HasPrefix(string(r.RunID), prefix) || strings.HasPrefix(r.WorkflowType, prefix)
 }

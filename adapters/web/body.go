@@ -34,6 +34,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, key string) (
 	}
 	// The handler may now take its time. After a failure the deadline stays: what is left of the body is not waited for.
 	_ = control.SetReadDeadline(time.Time{})
+	r.Body = http.NoBody // nothing is left of it
 	return buffer.Bytes(), nil
 }
 

@@ -37,9 +37,6 @@ func (c *ChallengeError) Unwrap() error { return c.Refusal }
 
 // Write answers a request with the challenge.
 func (c *ChallengeError) Write(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 && r.ProtoMajor == 1 {
-		w.Header().Set("Connection", "close") // else net/http would wait for the body before it answers
-	}
 	if c.WWWAuthenticate != "" {
 		w.Header().Set("WWW-Authenticate", c.WWWAuthenticate)
 	}
@@ -87,12 +84,7 @@ func (c *callers) Caller(r *http.Request) (access.Caller, error) {
 		}
 		return access.Caller{}, challenge
 	}
-	who, err := c.Auth.Authenticate(r.Context(), ports.Credentials{
-		Authorization: authorization,
-		Subject:       r.Header.Values("X-Aion-Subject"),
-		Namespaces:    r.Header.Values("X-Aion-Namespaces"),
-		Deploy:        r.Header.Values("X-Aion-Deploy"),
-	})
+	who, err := c.authenticate(r)
 	if err == nil {
 		return who, nil
 	}
@@ -106,6 +98,24 @@ func (c *callers) Caller(r *http.Request) (access.Caller, error) {
 		return access.Caller{}, rateChallenge(over)
 	}
 	return access.Caller{}, c.Resource.challenge(r, err)
+}
+
+func (c *callers) authenticate(r *http.Request) (access.Caller, error) {
+	return c.Auth.Authenticate(r.Context(), ports.Credentials{
+		Authorization: r.Header.Values("Authorization"),
+		Subject:       r.Header.Values("X-Aion-Subject"),
+		Namespaces:    r.Header.Values("X-Aion-Namespaces"),
+		Deploy:        r.Header.Values("X-Aion-Deploy"),
+	})
+}
+
+// Again judges the credential of a request that was admitted before, whose answer still goes on. A refusal is no failed
+// sign-in: it is not counted, not recorded and no challenge.
+func Again(by Callers, r *http.Request) (access.Caller, error) {
+	if c, ok := by.(*callers); ok {
+		return c.authenticate(r)
+	}
+	return by.Caller(r)
 }
 
 // Refuse answers on a route whose refusals are those of HTTP, with what Caller has said.

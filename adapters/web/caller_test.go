@@ -199,3 +199,25 @@ func TestWrongCredentialsFromEverywhereShareOneBound(t *testing.T) {
 		}
 	})
 }
+
+// A stream that looks again at the credential of its reader makes nobody wait, and leaves no trace of an attempt.
+func TestLookingAgainIsNoFailedSignIn(t *testing.T) {
+	t.Parallel()
+	refusal := &domain.Error{Code: domain.CodeUnauthenticated, Type: "InvalidCredential", Message: "expired"}
+	var log bytes.Buffer
+	var sent ports.Credentials
+	callers := web.NewCallers(web.Door{
+		Auth: scripted{err: refusal, sent: &sent}, Resource: protected(t), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Audit: func(context.Context, domain.AuditRecord) { t.Error("a look was recorded") },
+	})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	r.Header.Set("Authorization", "Bearer a")
+	for range 50 {
+		if _, err := web.Again(callers, r); !errors.Is(err, refusal) || domain.CodeOf(err) != domain.CodeUnauthenticated {
+			t.Fatal(err)
+		}
+	}
+	if log.Len() > 0 || len(sent.Authorization) != 1 {
+		t.Errorf("%s, sent %v", log.String(), sent)
+	}
+}

@@ -68,7 +68,7 @@ func New(cfg Config, health *Health, ids ports.IDs, log *slog.Logger) *Host {
 	_ = engine.SetTrustedProxies(nil) // an empty list cannot be malformed
 	h := &Host{cfg: cfg, log: log, health: health, engine: engine}
 	engine.Use(identify(cfg.Build, ids), record(log), recovered(log), boundedURL)
-	engine.NoRoute(Guard(cfg.Hosts, cfg.Origins), noRoute)
+	engine.NoRoute(Guard(cfg.Hosts, cfg.Origins), NoRoute)
 	engine.NoMethod(Guard(cfg.Hosts, cfg.Origins), noMethod)
 	health.mount(engine, cfg.Details)
 	return h
@@ -162,7 +162,8 @@ func (h *Host) Run(ctx context.Context) error {
 // Ending makes the server unready, while it still serves: whoever balances load sends it nothing new.
 func (h *Host) Ending() { h.health.end() }
 
-func noRoute(c *gin.Context) {
+// NoRoute answers that there is nothing at the path.
+func NoRoute(c *gin.Context) {
 	WriteProblem(c.Writer, c.Request, http.StatusNotFound, &domain.Error{
 		Code: domain.CodeNotFound, Type: "RouteNotFound",
 		Message: "there is nothing at this path; paths match exactly, without a trailing slash",

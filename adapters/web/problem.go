@@ -31,15 +31,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, status int, err error)
 		refusal = Internal(reference)
 		status = http.StatusInternalServerError
 	}
-	details := refusal.Details
-	if details == nil {
-		details = map[string]any{}
-	}
-	body, fault := json.Marshal(problem{
-		Type: "urn:aion:problem:" + string(refusal.Code), Title: title(refusal.Code), Status: status,
-		Detail: refusal.Message, Instance: "urn:aion:request:" + reference,
-		Code: refusal.Code, ErrorType: refusal.Type, Message: refusal.Message, Details: details,
-	})
+	body, fault := json.Marshal(Problem(r, status, refusal))
 	if fault != nil { // only details could do that
 		http.Error(w, "", http.StatusInternalServerError)
 		return
@@ -48,11 +40,27 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, status int, err error)
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.ContentLength != 0 && r.Body != http.NoBody && r.ProtoMajor == 1 {
+		h.Set("Connection", "close") // else net/http would wait for the body before it answers
+	}
 	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
 		h.Set("WWW-Authenticate", `Bearer realm="aion"`) // HTTP wants one with every 401
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that left is not told
+}
+
+// Problem is the wire form of a refusal: what a stream sends in place of an answer.
+func Problem(r *http.Request, status int, refusal *domain.Error) any {
+	details := refusal.Details
+	if details == nil {
+		details = map[string]any{}
+	}
+	return problem{
+		Type: "urn:aion:problem:" + string(refusal.Code), Title: title(refusal.Code), Status: status,
+		Detail: refusal.Message, Instance: "urn:aion:request:" + RequestID(r),
+		Code: refusal.Code, ErrorType: refusal.Type, Message: refusal.Message, Details: details,
+	}
 }
 
 // Internal is the refusal for a defect: nothing but the reference under which the log holds the cause.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -13,10 +14,12 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// Stream is an answer of server-sent events. Send is safe for concurrent use; Close ends the stream and must be called.
+// Stream is an answer of server-sent events. Send and SendID are safe for concurrent use; Close ends the stream and must be called.
 type Stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	silence time.Duration
+	comment []byte // what breaks a silence
 	done    chan struct{}
 	once    sync.Once
 	group   sync.WaitGroup
@@ -27,22 +30,37 @@ type Stream struct {
 }
 
 // NewStream sends status 200 with the headers of a stream, and keeps the connection alive until Close.
-func NewStream(w http.ResponseWriter) *Stream {
+func NewStream(w http.ResponseWriter) *Stream { return newStream(w, streamSilence, ": \n\n") }
+
+// NewFeed is NewStream for a reader that comes back: it is told when, and hears a comment after each silence (server 1.7).
+func NewFeed(w http.ResponseWriter, silence time.Duration) *Stream {
+	s := newStream(w, silence, fmt.Sprintf(": %d\n\n", int(silence.Seconds())))
+	_ = s.write([]byte("retry: 2000\n\n")) // every later Send tells
+	return s
+}
+
+func newStream(w http.ResponseWriter, silence time.Duration, comment string) *Stream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	s := &Stream{w: w, control: http.NewResponseController(w), done: make(chan struct{}), sent: time.Now()}
+	s := &Stream{w: w, control: http.NewResponseController(w), silence: silence, comment: []byte(comment), done: make(chan struct{}), sent: time.Now()}
 	_ = s.control.SetReadDeadline(time.Time{}) // the request is read; in-process writers have no deadline
 	s.group.Go(s.keepAlive)
 	return s
 }
 
 // Send writes one event of one line of data and flushes it. After the first error every later Send gives it again.
-func (s *Stream) Send(event string, data []byte) error {
-	message := make([]byte, 0, len(event)+len(data)+20)
+func (s *Stream) Send(event string, data []byte) error { return s.SendID("", event, data) }
+
+// SendID is Send for an event after which a reader can go on, under an id without line breaks; empty: none.
+func (s *Stream) SendID(id, event string, data []byte) error {
+	message := make([]byte, 0, len(id)+len(event)+len(data)+26)
+	if id != "" {
+		message = append(append(append(message, "id: "...), id...), '\n')
+	}
 	message = append(message, "event: "...)
 	message = append(message, event...)
 	message = append(message, "\ndata: "...)
@@ -74,7 +92,7 @@ func (s *Stream) write(message []byte) error {
 }
 
 func (s *Stream) keepAlive() {
-	timer := time.NewTimer(streamSilence)
+	timer := time.NewTimer(s.silence)
 	defer timer.Stop()
 	for {
 		select {
@@ -83,13 +101,13 @@ func (s *Stream) keepAlive() {
 		case <-timer.C:
 		}
 		s.mu.Lock()
-		wait := streamSilence - time.Since(s.sent)
+		wait := s.silence - time.Since(s.sent)
 		s.mu.Unlock()
 		if wait <= 0 {
-			if s.write([]byte(": \n\n")) != nil {
+			if s.write(s.comment) != nil {
 				return
 			}
-			wait = streamSilence
+			wait = s.silence
 		}
 		timer.Reset(wait)
 	}

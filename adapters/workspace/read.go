@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"path"
 	"slices"
@@ -132,6 +133,26 @@ func (w *Workspace) ReadDocument(_ context.Context, p document.Path) ([]byte, er
 		return nil, document.NotFound(p)
 	}
 	return body, err
+}
+
+// Saved implements ports.RevisionStore.
+func (w *Workspace) Saved(_ context.Context, p document.Path) (document.Revision, error) {
+	if w.dir == "" {
+		return document.Revision{}, ports.WorkspaceUnconfigured()
+	}
+	root, err := w.root()
+	if absent(err) {
+		return document.Revision{}, document.NotFound(p)
+	}
+	if err != nil {
+		return document.Revision{}, failed(string(p), err)
+	}
+	defer func() { _ = root.Close() }()
+	body, st, err := readWhole(root, p)
+	if absent(err) {
+		return document.Revision{}, document.NotFound(p)
+	}
+	return document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), SavedAt: modified(st), Bytes: int64(len(body))}, err
 }
 
 // readWhole reads a document; errors that are absent are given as they are.

@@ -58,7 +58,7 @@ func TestWorkspaceKeepsThePortsPromise(t *testing.T) {
 	t.Parallel()
 	conformance.DocumentStore(t, func(tb testing.TB) conformance.Files {
 		w, dir := open(tb)
-		return conformance.Files{DocumentStore: w, Put: func(name string, body []byte) { put(tb, dir, name, body) }}
+		return conformance.Files{DocumentStore: w, RevisionStore: w, Put: func(name string, body []byte) { put(tb, dir, name, body) }}
 	})
 }
 

@@ -19,7 +19,9 @@ import (
 const (
 	revisions = ".revisions"
 	lockName  = ".lock"
-	lockPause = 5 * time.Millisecond
+	// revisionTime begins the name of a revision; the hash of its bytes follows behind a hyphen.
+	revisionTime = "20060102T150405.000000Z"
+	lockPause    = 5 * time.Millisecond
 )
 
 // WriteDocument implements ports.DocumentStore. Bytes that are there already are not written again.
@@ -68,6 +70,45 @@ func (w *Workspace) WriteDocument(ctx context.Context, p document.Path, source [
 	return present == nil, root.put(p, source)
 }
 
+// DeleteDocument implements ports.DocumentStore.
+func (w *Workspace) DeleteDocument(ctx context.Context, p document.Path, expected func(present []byte) error) error {
+	if w.dir == "" {
+		return ports.WorkspaceUnconfigured()
+	}
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	root, err := w.root()
+	if absent(err) {
+		return document.NotFound(p)
+	}
+	if err != nil {
+		return failed(string(p), err)
+	}
+	defer func() { _ = root.Close() }()
+	unlock, err := root.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	present, st, err := readWhole(root, p)
+	if absent(err) {
+		return document.NotFound(p)
+	}
+	if err == nil && expected != nil {
+		err = expected(present)
+	}
+	if err != nil {
+		return err
+	}
+	if err = root.keep(p, present, modified(st)); err == nil {
+		err = root.remove(p)
+	}
+	if err != nil {
+		return failed(string(p), err)
+	}
+	return nil
+}
+
 // ensure opens the workspace and creates it when it is missing.
 func (w *Workspace) ensure() (folder, error) {
 	root, err := w.root()
@@ -114,7 +155,20 @@ func (f folder) keep(p document.Path, body []byte, saved time.Time) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	return dir.replace(fmt.Sprintf("%s-%x", saved.Format("20060102T150405.000000Z"), sha256.Sum256(body)), body)
+	return dir.replace(fmt.Sprintf("%s-%x", saved.Format(revisionTime), sha256.Sum256(body)), body)
+}
+
+// remove takes a file away; that it is gone survives a power cut.
+func (f folder) remove(p document.Path) error {
+	dir, err := f.enter(path.Dir(string(p)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	if err := unix.Unlinkat(dir.fd(), path.Base(string(p)), 0); err != nil {
+		return err
+	}
+	return dir.Sync()
 }
 
 func (f folder) put(p document.Path, source []byte) error {

@@ -1,6 +1,7 @@
 package authoring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,8 +39,8 @@ func (s *Service) Deploy(ctx context.Context, who access.Caller, req DeployReque
 	return s.deploy(ctx, who, pack{path: string(p), source: source, imports: imports, progress: req.Progress})
 }
 
-// DeploySource deploys a text that is in no workspace, with its imports; it needs the deploy grant. Name stands as the
-// document path.
+// DeploySource deploys a text that is in no workspace, with its imports; it needs the deploy grant. Name names it in
+// refusals; the version has no document path.
 func (s *Service) DeploySource(ctx context.Context, who access.Caller, req SourceRequest) (Deployed, error) {
 	if err := s.mayWrite(who); err != nil {
 		return Deployed{}, err
@@ -47,19 +48,32 @@ func (s *Service) DeploySource(ctx context.Context, who access.Caller, req Sourc
 	if len(req.Source) > document.MaxBytes {
 		return Deployed{}, document.TooLarge(len(req.Source))
 	}
-	imports := make(map[string]string, len(req.Imports))
-	for path, text := range req.Imports {
-		imports[path] = string(text)
+	p := packed(req.Imports)
+	p.title, p.source = req.Name, req.Source
+	return s.deploy(ctx, who, p)
+}
+
+// packed takes the files that came with a text.
+func packed(imports map[string][]byte) pack {
+	p := pack{imports: make(map[string]string, len(imports))}
+	for path, text := range imports {
+		p.imports[path] = string(text)
 	}
-	return s.deploy(ctx, who, pack{path: req.Name, source: req.Source, imports: imports})
+	return p
 }
 
 // pack is a document with everything that its plan is made of.
 type pack struct {
-	path     string
+	path     string // empty: it is in no workspace
+	title    string // how its sender calls it then; may be empty
 	source   []byte
 	imports  map[string]string // by import path
 	progress func(done int)
+}
+
+// name is the text in a refusal.
+func (p pack) name() string {
+	return cmp.Or(p.path, p.title, "the document")
 }
 
 func (p pack) resolve(path string) ([]byte, error) {
@@ -80,25 +94,33 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 	step := s.stepper(&d, p.progress)
 	d.Report = awl.Check(p.source, opts)
 	if !d.Report.DeploysGreen {
-		return d, d.Report.Refusal(p.path)
+		return d, d.Report.Refusal(p.name())
 	}
 	step("check")
 	compiled, report, err := awl.Compile(p.source, opts)
 	if err != nil {
-		return d, report.Refusal(p.path)
+		return d, report.Refusal(p.name())
 	}
 	step("compile")
 	encoded, err := plan.Encode(compiled)
 	if err != nil {
-		return d, document.CompileRefused(p.path, err.Error())
+		return d, document.CompileRefused(p.name(), err.Error())
 	}
 	version := deployment.Version{
 		DeploymentID: s.IDs.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
 		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.Clock.Now().UTC().Truncate(time.Microsecond),
 	}
-	version.Audit = who.Audit("deploy.load", "", p.path)
+	version.Audit = who.Audit("deploy.load", "", cmp.Or(p.path, p.title))
 	version.Audit.Detail = domain.AuditDetail(map[string]any{"workflow_type": version.WorkflowType, "content_hash": version.ContentHash})
-	if d.Warnings, err = s.warnings(ctx, p.path, compiled, d.Report); err != nil {
+	before, routed, err := s.Deployments.Serving(ctx, compiled.WorkflowType)
+	if err != nil {
+		return d, err
+	}
+	d.RouteChanged = !routed || before.ContentHash != compiled.ContentHash
+	if d.RouteChanged && routed && before.DocumentPath != p.path {
+		d.Warnings = append(d.Warnings, takenOver(compiled.WorkflowType, before.DocumentPath))
+	}
+	if err := s.warnings(ctx, p.name(), compiled, &d); err != nil {
 		return d, err
 	}
 	step("package")
@@ -107,7 +129,7 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 		return d, err
 	}
 	step("deploy")
-	d.DeploymentID, d.DocumentPath, d.ContentHash = stored.DeploymentID, stored.DocumentPath, stored.ContentHash
+	d.DeploymentID, d.DocumentPath, d.ContentHash = stored.DeploymentID, cmp.Or(stored.DocumentPath, p.path), stored.ContentHash
 	d.WorkflowType, d.PackageID, d.DeployedAt, d.FreshlyLoaded = stored.WorkflowType, stored.ContentHash, stored.DeployedAt, fresh
 	return d, nil
 }
@@ -128,18 +150,19 @@ func (s *Service) stepper(d *Deployed, progress func(done int)) func(name string
 // maxWarnings bounds what a deploy says beside its success.
 const maxWarnings = 50
 
-// warnings tells of another document whose type is taken over, names the child types that are not deployed yet and the
-// actions that wait for a worker, and passes the warnings of the check on.
-func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, r awl.Report) ([]string, error) {
-	var out []string
-	before, ok, err := s.Deployments.Serving(ctx, p.WorkflowType)
-	if err != nil {
-		return nil, err
+// takenOver tells of another document whose type this one takes.
+func takenOver(workflowType, from string) string {
+	if from == "" {
+		return fmt.Sprintf("new runs of %s get this version instead of another one; if that was not meant, route the type back and rename the workflow here", workflowType)
 	}
-	if ok && before.DocumentPath != path && before.ContentHash != p.ContentHash {
-		out = append(out, fmt.Sprintf("new runs of %s get this version instead of the one deployed from %s; if that was not meant, deploy %s again and rename the workflow here",
-			p.WorkflowType, before.DocumentPath, before.DocumentPath))
-	}
+	return fmt.Sprintf("new runs of %s get this version instead of the one deployed from %s; if that was not meant, deploy %s again and rename the workflow here",
+		workflowType, from, from)
+}
+
+// warnings names the child types that are not deployed yet and the actions that wait for a worker, and passes the warnings
+// of the check on.
+func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, d *Deployed) error {
+	out := d.Warnings
 	for _, w := range p.Workers {
 		if names := bodiless(w); len(names) > 0 && len(out) < maxWarnings {
 			out = append(out, fmt.Sprintf("%s of worker %s has no `run`: it waits for a connected worker of that name, and its timeout does not end that wait; until one is connected describe_run lists it in unserved",
@@ -148,18 +171,19 @@ func (s *Service) warnings(ctx context.Context, path string, p *plan.Plan, r awl
 	}
 	children, err := s.children(ctx, path, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out = append(out, children...)
-	for _, d := range r.Diagnostics {
-		if d.Severity == diag.Warning && len(out) < maxWarnings {
-			out = append(out, fmt.Sprintf("%d:%d %s", d.Span.Start.Line, d.Span.Start.Column, d.Message))
+	for _, found := range d.Report.Diagnostics {
+		if found.Severity == diag.Warning && len(out) < maxWarnings {
+			out = append(out, fmt.Sprintf("%d:%d %s", found.Span.Start.Line, found.Span.Start.Column, found.Message))
 		}
 	}
 	if s.Policy != nil {
 		out = append(out, s.Policy(p)...)
 	}
-	return out[:min(len(out), maxWarnings)], nil
+	d.Warnings = out[:min(len(out), maxWarnings)]
+	return nil
 }
 
 // children names the child types that are not deployed yet, and refuses a plan whose child does not fit the deployed one.

@@ -3,11 +3,7 @@
 package authoring
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"aion/application/deployments"
@@ -22,6 +18,7 @@ import (
 // Deps is what the service needs.
 type Deps struct {
 	Documents   ports.DocumentStore
+	Revisions   ports.RevisionStore
 	Deployments *deployments.Service
 	Clock       ports.Clock
 	IDs         ports.IDs
@@ -100,101 +97,29 @@ func (s *Service) Check(ctx context.Context, _ access.Caller, req CheckRequest) 
 	if err := s.Documents.Configured(); err != nil {
 		return awl.Report{}, err
 	}
-	if len(req.Source) > document.MaxBytes {
-		return awl.Report{}, document.TooLarge(len(req.Source))
-	}
-	var opts awl.Options
-	if req.Path != "" {
-		p, err := document.ParsePath(req.Path)
-		if err != nil {
-			return awl.Report{}, err
-		}
-		opts.Import = s.imports(ctx, p, nil)
+	opts, err := s.options(ctx, req)
+	if err != nil {
+		return awl.Report{}, err
 	}
 	return awl.Check(req.Source, opts), nil
 }
 
-// errMoved says that a document was written while its hash was computed.
-var errMoved = errors.New("the document was written meanwhile")
-
-// Save writes a document, checked or not, and keeps the one before it as a revision; it needs the deploy grant. With an
-// expected hash the save is refused (RevisionMismatch) when the document is not what the caller has read.
-func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) (Saved, error) {
-	if err := s.mayWrite(who); err != nil {
-		return Saved{}, err
+// options says where the imports of a draft come from.
+func (s *Service) options(ctx context.Context, req CheckRequest) (awl.Options, error) {
+	if len(req.Source) > document.MaxBytes {
+		return awl.Options{}, document.TooLarge(len(req.Source))
+	}
+	if req.Imports != nil {
+		return awl.Options{Import: packed(req.Imports).resolve}, nil
+	}
+	if req.Path == "" {
+		return awl.Options{}, nil
 	}
 	p, err := document.ParsePath(req.Path)
 	if err != nil {
-		return Saved{}, err
+		return awl.Options{}, err
 	}
-	if len(req.Source) > document.MaxBytes {
-		return Saved{}, document.TooLarge(len(req.Source))
-	}
-	var created bool
-	for {
-		expected, err := s.expectation(ctx, p, req.ExpectedHash)
-		if err != nil {
-			return Saved{}, err
-		}
-		created, err = s.Documents.WriteDocument(ctx, p, req.Source, s.recorded(ctx, who, p, req.Source, expected))
-		if errors.Is(err, errMoved) && ctx.Err() == nil {
-			continue // someone else saved: judge what stands now
-		}
-		if err != nil {
-			return Saved{}, err
-		}
-		break
-	}
-	return Saved{
-		Path: p, Name: p.Name(), ContentHash: awl.ContentHash(req.Source, s.imports(ctx, p, nil)), Bytes: int64(len(req.Source)),
-		Created: created,
-	}, nil
-}
-
-// expectation judges the present document before the store is locked, because the judgement reads imports, and gives what
-// only has to see under the lock that it is still there.
-func (s *Service) expectation(ctx context.Context, p document.Path, hash string) (func([]byte) error, error) {
-	if hash == "" {
-		return nil, nil //nolint:nilnil // no expectation is what the port calls nil
-	}
-	judged, err := s.Documents.ReadDocument(ctx, p)
-	absent := domain.CodeOf(err) == domain.CodeNotFound && err != nil
-	if err != nil && !absent {
-		return nil, err
-	}
-	if absent {
-		return nil, document.RevisionMismatch(p, "")
-	}
-	if current := awl.ContentHash(judged, s.imports(ctx, p, nil)); current != hash {
-		return nil, document.RevisionMismatch(p, current)
-	}
-	return func(present []byte) error {
-		if present == nil || string(present) != string(judged) {
-			return errMoved
-		}
-		return nil
-	}, nil
-}
-
-// recorded is an expectation that also writes the record of the save, under the lock of the store and right before the
-// bytes. A save that changes nothing has none.
-func (s *Service) recorded(ctx context.Context, who access.Caller, p document.Path, source []byte, expected func([]byte) error) func([]byte) error {
-	if s.Audit == nil {
-		return expected
-	}
-	return func(present []byte) error {
-		if expected != nil {
-			if err := expected(present); err != nil {
-				return err
-			}
-		}
-		if present != nil && bytes.Equal(present, source) {
-			return nil
-		}
-		record := who.Audit("document.save", "", string(p))
-		record.Detail = domain.AuditDetail(map[string]any{"bytes": len(source), "sha256": fmt.Sprintf("%x", sha256.Sum256(source))})
-		return s.Audit(ctx, *record)
-	}
+	return awl.Options{Import: s.imports(ctx, p, nil)}, nil
 }
 
 // imports resolves the imports of a document; what was read is kept in into, unless it is nil.

@@ -3,6 +3,7 @@ package authoring
 import (
 	"time"
 
+	"aion/application/deployments"
 	"aion/domain/awl"
 	"aion/domain/document"
 )
@@ -15,6 +16,31 @@ type Document struct {
 	ContentHash string
 }
 
+// State is what is known of a saved document, or of an earlier text of one, besides its text.
+type State struct {
+	Path        document.Path
+	ContentHash string
+	Bytes       int64
+	SavedAt     time.Time
+	Deployed    []deployments.Use
+}
+
+// PageRequest asks for documents: those whose path begins with Prefix, and of whose name, workflow or text Query is a part,
+// whatever the case. After is the last path of the page before.
+type PageRequest struct {
+	Prefix string
+	Query  string
+	After  string
+	Limit  int
+}
+
+// Page is one page of documents by path. Count is the number of all that were asked for.
+type Page struct {
+	Documents []State
+	Count     int
+	More      bool
+}
+
 // Listing is the saved documents by path; Count is the number that exists, Entries holds at most 1,000.
 type Listing struct {
 	Entries   []document.Entry
@@ -22,17 +48,38 @@ type Listing struct {
 	Truncated bool
 }
 
-// CheckRequest is a draft. Path may be empty: then imports cannot be resolved.
+// CheckRequest is a draft. Imports come from Imports by import path; when it is nil, from where the draft would stand; with
+// neither they cannot be resolved.
 type CheckRequest struct {
-	Source []byte
-	Path   string
+	Source  []byte
+	Path    string
+	Imports map[string][]byte
 }
 
-// SaveRequest writes a document. ExpectedHash, when set, must be the present content hash.
+// Expectation is what a save expects to find besides a hash.
+type Expectation int
+
+// The expectations.
+const (
+	Anything  Expectation = iota
+	Unnamed               // nothing; what is there must be named to be replaced (PreconditionRequired)
+	Nothing               // nothing (RevisionMismatch)
+	Something             // a document, whatever it is (RevisionMismatch)
+)
+
+// SaveRequest writes a document. ExpectedHash, when set, must be the present content hash; Expect is then not asked.
 type SaveRequest struct {
 	Path         string
 	Source       []byte
 	ExpectedHash string
+	Expect       Expectation
+}
+
+// DeleteRequest removes a document. ExpectedHash, when set, must be the present content hash; Expect is then not asked.
+type DeleteRequest struct {
+	Path         string
+	ExpectedHash string
+	Expect       Expectation
 }
 
 // Saved is the answer to a save.
@@ -42,6 +89,8 @@ type Saved struct {
 	ContentHash string
 	Bytes       int64
 	Created     bool
+	Changed     bool   // it has other bytes than before; true for a new one
+	Previous    string // content hash of what it was before; empty: it is new
 }
 
 // DeployRequest deploys one saved revision. Progress, when not nil, is called after each of the four steps with 1..4.
@@ -51,7 +100,8 @@ type DeployRequest struct {
 	Progress    func(done int)
 }
 
-// SourceRequest deploys a text that is not saved: Name stands as the document path, Imports by import path.
+// SourceRequest deploys a text that is not saved: Name is for texts and may be empty, Imports by import
+// path.
 type SourceRequest struct {
 	Name    string
 	Source  []byte
@@ -67,6 +117,7 @@ type Deployed struct {
 	PackageID     string
 	DeployedAt    time.Time
 	FreshlyLoaded bool
+	RouteChanged  bool // new runs of the type got another version before, or none
 	Warnings      []string
 	Steps         []StepTime
 	Report        awl.Report

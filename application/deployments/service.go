@@ -19,6 +19,7 @@ import (
 // another server may move it.
 type Deps struct {
 	Store    ports.DeploymentStore
+	Routes   ports.RouteStore // for the lists; nil: they are not asked for
 	Index    ports.RunIndex
 	Clock    ports.Clock
 	RouteAge time.Duration
@@ -27,6 +28,7 @@ type Deps struct {
 // Service answers for deployed versions. It is safe for concurrent use.
 type Service struct {
 	store    ports.DeploymentStore
+	routes   ports.RouteStore
 	index    ports.RunIndex
 	clock    ports.Clock
 	routeAge time.Duration
@@ -38,7 +40,7 @@ func New(d Deps) *Service {
 	if d.RouteAge <= 0 {
 		d.RouteAge = time.Second
 	}
-	return &Service{store: d.Store, index: d.Index, clock: d.Clock, routeAge: d.RouteAge, cache: newCache()}
+	return &Service{store: d.Store, routes: d.Routes, index: d.Index, clock: d.Clock, routeAge: d.RouteAge, cache: newCache()}
 }
 
 // Contract gives the loaded version with a content hash: decoded once, then from memory. It refuses a version that is
@@ -131,28 +133,38 @@ func (s *Service) Versions(ctx context.Context, workflowType string) ([]deployme
 	return s.store.Versions(ctx, workflowType)
 }
 
-// Route moves a type to a stored version; running runs keep theirs.
-func (s *Service) Route(ctx context.Context, who access.Caller, workflowType, contentHash string) error {
-	if err := who.MayDeploy(); err != nil {
-		return err
-	}
-	if err := s.owned(ctx, workflowType, contentHash); err != nil {
-		return err
-	}
-	now := s.clock.Now()
-	if err := s.store.SetRoute(ctx, workflowType, contentHash, now); err != nil {
-		return err
-	}
-	s.cache.setRoute(workflowType, contentHash, now)
-	return nil
+// Moved is the answer to a change of a route. Previous is empty when the type was routed to no version.
+type Moved struct {
+	Previous string
+	Changed  bool
 }
 
-// Unload removes a version that is neither routed (RouteActive) nor used by an open run (VersionPinned names them).
+// Route moves a type to a stored version; running runs keep theirs. It needs the deploy grant.
+func (s *Service) Route(ctx context.Context, who access.Caller, workflowType, contentHash string) (Moved, error) {
+	if err := who.MayDeploy(); err != nil {
+		return Moved{}, err
+	}
+	if _, err := s.owned(ctx, workflowType, contentHash); err != nil {
+		return Moved{}, err
+	}
+	now := s.clock.Now()
+	previous, err := s.store.SetRoute(ctx, deployment.Route{
+		WorkflowType: workflowType, ContentHash: contentHash, RoutedAt: now, Audit: change(who, "deploy.route", workflowType, contentHash),
+	})
+	if err != nil {
+		return Moved{}, err
+	}
+	s.cache.setRoute(workflowType, contentHash, now)
+	return Moved{Previous: previous, Changed: previous != contentHash}, nil
+}
+
+// Unload removes a version that is neither routed (RouteActive) nor used by an open run (VersionPinned names them). It needs
+// the deploy grant.
 func (s *Service) Unload(ctx context.Context, who access.Caller, workflowType, contentHash string) error {
 	if err := who.MayDeploy(); err != nil {
 		return err
 	}
-	if err := s.owned(ctx, workflowType, contentHash); err != nil {
+	if _, err := s.owned(ctx, workflowType, contentHash); err != nil {
 		return err
 	}
 	routed, err := s.store.Routed(ctx, workflowType)
@@ -160,19 +172,23 @@ func (s *Service) Unload(ctx context.Context, who access.Caller, workflowType, c
 		return err
 	}
 	if err == nil && routed.ContentHash == contentHash {
-		return &domain.Error{
-			Code: domain.CodeVersionPinned, Type: "RouteActive",
-			Message: fmt.Sprintf("version %s serves new runs of %s; route the type to another version first", contentHash, workflowType),
-		}
+		return ports.RouteActive(workflowType, contentHash)
 	}
 	if err := s.unpinned(ctx, workflowType, contentHash); err != nil {
 		return err
 	}
-	if err := s.store.DeleteVersion(ctx, workflowType, contentHash); err != nil {
+	if err := s.store.DeleteVersion(ctx, workflowType, contentHash, change(who, "deploy.unload", workflowType, contentHash)); err != nil {
 		return err
 	}
 	s.cache.drop(contentHash)
 	return nil
+}
+
+// change is the record of a change to a type.
+func change(who access.Caller, action, workflowType, contentHash string) *domain.AuditRecord {
+	record := who.Audit(action, "", workflowType)
+	record.Detail = domain.AuditDetail(map[string]any{"content_hash": contentHash})
+	return record
 }
 
 func (s *Service) unpinned(ctx context.Context, workflowType, contentHash string) error {
@@ -192,16 +208,16 @@ func (s *Service) unpinned(ctx context.Context, workflowType, contentHash string
 	}
 }
 
-// owned refuses a version that is not stored for the type.
-func (s *Service) owned(ctx context.Context, workflowType, contentHash string) error {
+// owned gives a version that is stored for the type, or refuses (VersionNotFound).
+func (s *Service) owned(ctx context.Context, workflowType, contentHash string) (deployment.Version, error) {
 	v, err := s.store.Version(ctx, contentHash)
 	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
-		return err
+		return deployment.Version{}, err
 	}
 	if err == nil && v.WorkflowType == workflowType {
-		return nil
+		return v, nil
 	}
-	return &domain.Error{
+	return deployment.Version{}, &domain.Error{
 		Code: domain.CodeNotFound, Type: "VersionNotFound",
 		Message: fmt.Sprintf("no version %s of workflow type %s is loaded; deploy_document loads one",
 			domain.Quote(contentHash, 64), domain.Quote(workflowType, 128)),

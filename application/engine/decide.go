@@ -26,8 +26,9 @@ type Decision func(v View) (Change, error)
 // Change is what a decision wants recorded, in this order and in one commit. No facts: nothing has to be recorded.
 type Change struct {
 	Facts  []history.Event
-	Claims []history.Claim // that the facts rest on: with one that is lost nothing is recorded (ClaimLost)
-	Begin  *Begin          // set when the first fact opens a new workflow
+	Claims []history.Claim      // that the facts rest on: with one that is lost nothing is recorded (ClaimLost)
+	Begin  *Begin               // set when the first fact opens a new workflow
+	Key    *history.Idempotency // kept with the facts of a workflow that goes on, when any is recorded; nil: no key
 	// Audit is recorded with the facts, when any of them is; nil: nothing is.
 	Audit *domain.AuditRecord
 }

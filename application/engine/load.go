@@ -13,8 +13,9 @@ import (
 	"aion/domain/run"
 )
 
-// foldPage is how many events are read at a time when a history is folded.
-const foldPage = 1000
+// foldPage is how many events are read at a time when a history is folded: what is held in memory is bounded also for large
+// events and many readers.
+const foldPage = 128
 
 // load gives the folded state of a workflow, from memory or from its history. One that does not exist gives an entry
 // without a run. What other servers may have overtaken is held against the store first.

@@ -26,7 +26,7 @@ func (e *Engine) settled(t *turn, err error) {
 	case domain.CodeSequenceConflict:
 		e.again(t, err)
 	case domain.CodeIdempotencyConflict:
-		// Only the start met the key; whatever came behind it in the same box finds no workflow.
+		// Only that item met the key; whatever came behind a start in the same box finds no workflow.
 		t.items[t.begins].done(Receipt{}, err)
 		t.items = append(t.items[:t.begins], t.items[t.begins+1:]...)
 		e.again(t, err)

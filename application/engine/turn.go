@@ -31,7 +31,7 @@ type turn struct {
 	row     history.RunRow // before the commit
 	bytes   int
 	granted []domain.AttemptKey
-	begins  int // index of the item whose change opens the workflow
+	begins  int // index of the item whose change has the key of the commit
 	left    int // items that may still be taken
 	began   time.Time
 }
@@ -109,7 +109,7 @@ func (e *Engine) fill(t *turn) error {
 			return err
 		}
 	}
-	for len(t.commit.Events) < turnEvents && t.bytes < turnBytes {
+	for !t.full() {
 		it, waiting := e.boxes.first(t.box)
 		if waiting == 0 || it.look != nil && len(t.commit.Events) > 0 || e.deps.Shared && t.left == 0 {
 			return nil
@@ -128,11 +128,13 @@ func (e *Engine) fill(t *turn) error {
 		if err := e.change(t, it); err != nil {
 			return err
 		}
-		if t.box.solo {
-			return nil
-		}
 	}
 	return nil
+}
+
+// full reports that a turn takes no more: its commit is large enough or has its one key, or its items are served one by one.
+func (t *turn) full() bool {
+	return len(t.commit.Events) >= turnEvents || t.bytes >= turnBytes || t.commit.Started != nil || t.box.solo && len(t.items) > 0
 }
 
 // look shows the state to a reader; a reader's panic is its own.
@@ -199,6 +201,9 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 		if err := e.fact(t, at, runID, fact); err != nil {
 			return err
 		}
+	}
+	if c.Key != nil && len(t.commit.Events) > events {
+		t.begins, t.commit.Started = len(t.items)-1, c.Key
 	}
 	if len(t.commit.Events) > events {
 		t.commit.Claims = append(t.commit.Claims, c.Claims...)

@@ -16,7 +16,7 @@ const (
 	maxDescription = 1_000
 	minRetention   = time.Hour
 	defaultPage    = 50
-	maxPage        = 200
+	maxPage        = 500
 	scanned        = 200 // rows read at a time while a page is filled
 )
 
@@ -65,7 +65,7 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, name string) 
 	return s.Store.Namespace(ctx, ns)
 }
 
-// List returns at most limit (1..200; 0: 50) registered namespaces after a name that the caller may use, by name. next is
+// List returns at most limit (1..500; 0: 50) registered namespaces after a name that the caller may use, by name. next is
 // the name to go on after; empty at the end.
 func (s *Service) List(ctx context.Context, who access.Caller, after string, limit int) (list []ports.NamespaceRow, next domain.Namespace, err error) {
 	if limit <= 0 {

@@ -209,7 +209,7 @@ func TestListShowsGrantedNamespacesPageByPage(t *testing.T) {
 	if page, next, err := r.List(t.Context(), access.Caller{}, "", 0); len(page) > 0 || next != "" || err != nil {
 		t.Errorf("%v, %q, %v", page, next, err)
 	}
-	if page, _, err := r.List(t.Context(), operator, "", 1_000); len(page) != 200 || err != nil {
+	if page, _, err := r.List(t.Context(), operator, "", 1_000); len(page) != 500 || err != nil {
 		t.Errorf("%d, %v", len(page), err)
 	}
 }

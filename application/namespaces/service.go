@@ -17,6 +17,7 @@ import (
 // otherwise the first start in it creates it, and until then it reads as empty.
 type Deps struct {
 	Store   ports.NamespaceStore
+	Index   ports.RunIndex // for Show and Page; nil: they are not called
 	Clock   ports.Clock
 	Default domain.Namespace
 	Closed  bool

@@ -21,6 +21,9 @@ const (
 	gap = 10 * time.Second
 )
 
+// Lease is how long a server counts as alive after it was seen.
+const Lease = lease
+
 // Deps is what the service needs. Self is this server; its Epoch and Until are the store's to give. Moved is called when
 // other shards fall to this server than before, and must not wait; nil: nobody is told.
 type Deps struct {

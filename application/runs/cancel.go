@@ -16,7 +16,11 @@ func (s *Service) Cancel(ctx context.Context, who access.Caller, req CancelReque
 	if err != nil {
 		return Cancelled{}, err
 	}
-	receipt, err := s.Engine.Do(ctx, l.id, func(v engine.View) (engine.Change, error) {
+	key, err := keyedBy(who, l, "cancel", req.IdempotencyKey, req.Reason)
+	if err != nil {
+		return Cancelled{}, err
+	}
+	done, err := s.change(ctx, l, key, func(v engine.View) (engine.Change, error) {
 		r, err := l.last(v)
 		if err != nil {
 			return engine.Change{}, err
@@ -29,5 +33,5 @@ func (s *Service) Cancel(ctx context.Context, who access.Caller, req CancelReque
 	if err != nil {
 		return Cancelled{}, err
 	}
-	return Cancelled{WorkflowID: l.id, RunID: receipt.Row.RunID}, nil
+	return Cancelled{WorkflowID: l.id, RunID: done.first.RunID, HistorySeq: done.first.Seq, Repeated: done.repeated}, nil
 }

@@ -58,7 +58,7 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 
 func (s *Service) describe(v engine.View) Description {
 	row := v.Run.Row()
-	d := Description{Summary: summary(row, v.Run.Result(), v.Run.Failure()), PausedReason: row.PausedReason, HeadSeq: v.Run.Head()}
+	d := Description{Summary: summary(row, v.Run.Result(), v.Run.Failure()), PausedReason: row.PausedReason, HeadSeq: v.Run.Head(), Live: v.State != nil && !v.Run.Ended()}
 	if current, ok := v.Run.Current(); ok {
 		step := openStep(current)
 		d.CurrentStep = &step

@@ -6,6 +6,7 @@ import (
 	"aion/application/engine"
 	"aion/domain"
 	"aion/domain/access"
+	"aion/domain/history"
 )
 
 // Latest shows the latest run of a workflow, without what it is doing now: less than Describe, and cheap to ask often.
@@ -14,11 +15,15 @@ func (s *Service) Latest(ctx context.Context, who access.Caller, ref Ref) (Summa
 	if err != nil {
 		return Summary{}, err
 	}
-	sum := summary(l.row, nil, nil)
 	if !l.row.Status.Terminal() {
-		return sum, nil
+		return summary(l.row, nil, nil), nil
 	}
-	err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
+	return s.ended(ctx, l.row)
+}
+
+// ended shows a run that has ended, with its result.
+func (s *Service) ended(ctx context.Context, row history.RunRow) (sum Summary, err error) {
+	err = s.Reader.Run(ctx, row, func(v engine.View) error {
 		sum = summary(v.Run.Row(), v.Run.Result(), v.Run.Failure())
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"aion/domain"
@@ -16,20 +17,17 @@ import (
 // The pages of List.
 const (
 	defaultList = 50
-	maxList     = 200
+	maxList     = 500
 )
 
-// List pages through the runs of a namespace, newest start first. A cursor is stable while runs are added; one that does
+// List pages through the runs of a namespace, newest start first unless the request turns that round. A cursor is stable while runs are added; one that does
 // not decode or belongs to other filters is refused (CursorInvalid).
 func (s *Service) List(ctx context.Context, who access.Caller, req ListRequest) (RunPage, error) {
 	ns, err := s.reach(ctx, who, req.Namespace)
 	if err != nil {
 		return RunPage{}, err
 	}
-	filter := ports.RunFilter{
-		Namespace: ns, Status: req.Status, WorkflowType: req.WorkflowType, StartedAfter: req.StartedAfter,
-		StartedBefore: req.StartedBefore,
-	}
+	filter := req.filter(ns)
 	var after *ports.RunPosition
 	if req.Cursor != "" {
 		if after, err = openCursor(req.Cursor, filter); err != nil {
@@ -55,15 +53,24 @@ func (s *Service) List(ctx context.Context, who access.Caller, req ListRequest) 
 
 // CursorAfter gives the cursor that goes on behind a row of a page of req: for a surface that ends a page early.
 func CursorAfter(req ListRequest, last ports.RunPosition) string {
-	filter := ports.RunFilter{
-		Namespace: domain.Namespace(req.Namespace), Status: req.Status, WorkflowType: req.WorkflowType,
-		StartedAfter: req.StartedAfter, StartedBefore: req.StartedBefore,
-	}
+	filter := req.filter(domain.Namespace(req.Namespace))
 	b := make([]byte, 0, 64)
 	b = append(b, filterDigest(filter)...)
 	b = binary.BigEndian.AppendUint64(b, uint64(last.StartedAt.UnixMicro()))
 	b = append(b, last.RunID...)
 	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func (r ListRequest) filter(ns domain.Namespace) ports.RunFilter {
+	f := ports.RunFilter{
+		Namespace: ns, WorkflowType: r.WorkflowType, StartedAfter: r.StartedAfter, StartedBefore: r.StartedBefore,
+		Statuses: r.Statuses, PackageVersion: r.PackageID, Parent: domain.WorkflowID(r.ParentWorkflowID), EndedAfter: r.EndedAfter,
+		EndedBefore: r.EndedBefore, Labels: r.Labels, Prefix: r.Prefix, OldestFirst: r.OldestFirst,
+	}
+	if len(r.Statuses) == 1 { // the store finds those of one status faster
+		f.Status, f.Statuses = r.Statuses[0], nil
+	}
+	return f
 }
 
 const digestLength = 8
@@ -92,7 +99,9 @@ func cursorInvalid(why string) error {
 }
 
 func filterDigest(f ports.RunFilter) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter), unix(f.StartedBefore)))
+	statuses := slices.Sorted(slices.Values(f.Statuses))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %q %q %q %d %d %q %q %t", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter),
+		unix(f.StartedBefore), statuses, f.PackageVersion, f.Parent, unix(f.EndedAfter), unix(f.EndedBefore), f.Labels, f.Prefix, f.OldestFirst))
 	return sum[:digestLength]
 }
 

@@ -30,7 +30,7 @@ func (s *Service) Query(ctx context.Context, who access.Caller, req QueryRequest
 		if err != nil {
 			return failedQuery(req.Name, err)
 		}
-		answer.Result = result
+		answer.Result, answer.AtSeq = result, v.Run.Head()
 		return nil
 	})
 	if err != nil && ctx.Err() == nil && context.Cause(bounded) == slow { //nolint:errorlint // a cause is the value itself

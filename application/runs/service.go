@@ -20,6 +20,8 @@ import (
 type catalogue interface {
 	// Routed gives the version that new runs of a type get, or refuses the type (WorkflowTypeNotFound).
 	Routed(ctx context.Context, workflowType string) (*deployment.Contract, error)
+	// Contract gives a loaded version, or refuses what is none (CodeNotFound).
+	Contract(ctx context.Context, contentHash string) (*deployment.Contract, error)
 	// Types names them in order.
 	Types(ctx context.Context) ([]string, error)
 }

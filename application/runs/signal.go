@@ -26,12 +26,16 @@ func (s *Service) Signal(ctx context.Context, who access.Caller, req SignalReque
 	if utf8.RuneCountInString(req.SignalID) > maxKey {
 		return Signalled{}, invalid(fmt.Sprintf("signal_id has more than %d characters; pass a shorter one", maxKey))
 	}
+	key, err := keyedBy(who, l, "signal", req.IdempotencyKey, req.Name, canonical(req.Payload), req.SignalID)
+	if err != nil {
+		return Signalled{}, err
+	}
 	given := req.SignalID != ""
 	if !given {
 		req.SignalID = s.IDs.UUIDv7()
 	}
 	var answer Signalled
-	receipt, err := s.Engine.Do(ctx, l.id, func(v engine.View) (engine.Change, error) {
+	done, err := s.change(ctx, l, key, func(v engine.View) (engine.Change, error) {
 		r, err := l.live(v)
 		if err != nil {
 			return engine.Change{}, err
@@ -43,7 +47,7 @@ func (s *Service) Signal(ctx context.Context, who access.Caller, req SignalReque
 		if err != nil {
 			return engine.Change{}, err
 		}
-		answer = Signalled{WorkflowID: l.id, RunID: r.ID()}
+		answer = Signalled{WorkflowID: l.id, RunID: r.ID(), SignalID: req.SignalID}
 		if given && v.State.SignalSeen(req.SignalID) {
 			return engine.Change{}, nil
 		}
@@ -60,12 +64,25 @@ func (s *Service) Signal(ctx context.Context, who access.Caller, req SignalReque
 	if err != nil {
 		return Signalled{}, err
 	}
-	if len(receipt.Events) > 0 {
-		answer.HistorySeq = receipt.First()
+	if done.repeated {
+		return repeatedSignal(l.id, done.first)
+	}
+	if done.first.Seq > 0 {
+		answer.HistorySeq = done.first.Seq
 		return answer, nil
 	}
 	answer.HistorySeq, answer.RunID, err = s.recordedSignal(ctx, l.id, req.SignalID)
 	return answer, err
+}
+
+// repeatedSignal acknowledges again what an earlier request with the same key has recorded.
+func repeatedSignal(id domain.WorkflowID, r history.Recorded) (Signalled, error) {
+	ev, err := r.Event()
+	if err != nil {
+		return Signalled{}, err
+	}
+	signal, _ := ev.(history.SignalReceived)
+	return Signalled{WorkflowID: id, RunID: r.RunID, SignalID: signal.SignalID, HistorySeq: r.Seq, Repeated: true}, nil
 }
 
 func (s *Service) pending(id domain.WorkflowID) error {
@@ -80,7 +97,7 @@ func (s *Service) pending(id domain.WorkflowID) error {
 func (s *Service) recordedSignal(ctx context.Context, id domain.WorkflowID, signalID string) (history.Seq, domain.RunID, error) {
 	needle := domain.AppendText(nil, signalID)
 	for from := history.Seq(1); ; {
-		page, err := s.Events.History(ctx, id, from, historyRead)
+		page, err := s.Events.History(ctx, id, from, walkPortion)
 		if err != nil {
 			return 0, "", err
 		}
@@ -92,15 +109,12 @@ func (s *Service) recordedSignal(ctx context.Context, id domain.WorkflowID, sign
 				return rec.Seq, rec.RunID, nil
 			}
 		}
-		if len(page) < historyRead {
+		if len(page) < walkPortion {
 			return 0, "", &domain.Error{Code: domain.CodeBackend, Type: "StoreFault", Message: "the signal is known but its event is not found"}
 		}
 		from = page[len(page)-1].Seq + 1
 	}
 }
-
-// historyRead is how many events are read at a time.
-const historyRead = 1000
 
 // decodeExact reads one JSON value and keeps its numbers.
 func decodeExact(text []byte, into any) error {

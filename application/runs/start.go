@@ -49,9 +49,9 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 			return known, err
 		}
 	}
-	contract, err := s.Types.Routed(ctx, asked.WorkflowType)
+	contract, err := s.chosen(ctx, asked)
 	if err != nil {
-		return Started{}, s.undeployed(ctx, asked.WorkflowType, err)
+		return Started{}, err
 	}
 	if err := contract.AcceptInput(asked.Input); err != nil {
 		return Started{}, err
@@ -85,7 +85,28 @@ func (s *Service) Start(ctx context.Context, who access.Caller, req StartRequest
 	if err != nil {
 		return Started{}, err
 	}
-	return Started{Run: summary(receipt.Row, receipt.Result, receipt.Failure)}, nil
+	sum := summary(receipt.Row, receipt.Result, receipt.Failure)
+	return Started{Run: sum, First: sum}, nil
+}
+
+// chosen is the version that a start is pinned to: the one it names, or the one that its type is routed to.
+func (s *Service) chosen(ctx context.Context, req StartRequest) (*deployment.Contract, error) {
+	if req.PackageID == "" {
+		contract, err := s.Types.Routed(ctx, req.WorkflowType)
+		if err != nil {
+			return nil, s.undeployed(ctx, req.WorkflowType, err)
+		}
+		return contract, nil
+	}
+	contract, err := s.Types.Contract(ctx, req.PackageID)
+	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && contract.Plan.WorkflowType != req.WorkflowType {
+		return nil, &domain.Error{
+			Code: domain.CodeNotFound, Type: "VersionNotFound", Err: err,
+			Message: fmt.Sprintf("no version %s of workflow type %s is loaded; leave package_id out to start the routed one",
+				domain.Quote(req.PackageID, 64), domain.Quote(req.WorkflowType, 128)),
+		}
+	}
+	return contract, err
 }
 
 // undeployed adds to the refusal of a type those that can be started, the ones with a like name first. Other errors pass.
@@ -197,23 +218,28 @@ func (s *Service) repeated(ctx context.Context, scope, key, digest string) (Star
 		return Started{}, false, err
 	}
 	if known.Request != digest {
-		return Started{}, false, &domain.Error{
-			Code: domain.CodeIdempotencyConflict, Type: "IdempotencyConflict",
-			Details: map[string]any{"workflow_id": string(known.WorkflowID)},
-			Message: fmt.Sprintf("this idempotency key started workflow %s with other arguments; repeat them exactly, or pass a new key",
-				known.WorkflowID),
-		}
+		return Started{}, false, keyTaken(known)
 	}
 	rows, err := s.Index.Runs(ctx, known.WorkflowID)
 	if err != nil || len(rows) == 0 {
 		return Started{}, false, err
 	}
-	var sum Summary
-	err = s.Reader.Run(ctx, rows[len(rows)-1], func(v engine.View) error {
-		sum = summary(v.Run.Row(), v.Run.Result(), v.Run.Failure())
-		return nil
-	})
-	return Started{Run: sum, Existing: true}, err == nil, err
+	sum, err := s.ended(ctx, rows[len(rows)-1])
+	return Started{Run: sum, First: begun(rows, known.RunID), Existing: true}, err == nil, err
+}
+
+// begun is a run as its start has answered: an end in the very commit of the start has its time.
+func begun(rows []history.RunRow, id domain.RunID) Summary {
+	for _, row := range rows {
+		if row.RunID != id {
+			continue
+		}
+		if !row.EndedAt.Equal(row.StartedAt) {
+			row.Status, row.EndedAt, row.Outcome = history.Running, time.Time{}, ""
+		}
+		return summary(row, nil, nil)
+	}
+	return summary(rows[0], nil, nil)
 }
 
 func exists(id domain.WorkflowID, ns domain.Namespace, row history.RunRow) error {
@@ -232,6 +258,9 @@ func digestOf(req StartRequest) string {
 	parts := []any{req.WorkflowType, canonical(req.Input), req.WorkflowID, req.Labels, nil}
 	if req.Signal != nil {
 		parts[4] = []any{req.Signal.Name, canonical(req.Signal.Payload)}
+	}
+	if req.PackageID != "" {
+		parts = append(parts, req.PackageID)
 	}
 	text, err := json.Marshal(parts)
 	if err != nil {

@@ -130,7 +130,7 @@ func TestRunningRunsKeepTheirPlanWhenTheRouteMoves(t *testing.T) {
 		v2.WorkflowType, v2.ContentHash = "ask", hash("ask v2")
 		w.deploy(v2)
 		second := w.start("ask")
-		if err := w.catalogue.Route(context.Background(), operator, "ask", v1.ContentHash); err != nil {
+		if _, err := w.catalogue.Route(context.Background(), operator, "ask", v1.ContentHash); err != nil {
 			t.Fatal(err)
 		}
 		third := w.start("ask")

@@ -13,6 +13,7 @@ type StartRequest struct {
 	WorkflowType   string
 	Input          domain.Payload
 	WorkflowID     string // a UUID of the caller's, or empty: minted
+	PackageID      string // the content hash of a loaded version; empty: the one that the type is routed to
 	IdempotencyKey string
 	Labels         map[string]string
 	Signal         *StartSignal // recorded in the commit of the start, before any step acts; nil: none
@@ -26,9 +27,10 @@ type StartSignal struct {
 }
 
 // Started is the answer to a start, from the commit's own data. Existing says that the key had started it before; Run is
-// then the latest run of that workflow.
+// then the latest run of that workflow, and First is its first run as it was told then.
 type Started struct {
 	Run      Summary
+	First    Summary
 	Existing bool
 }
 
@@ -64,13 +66,17 @@ type SignalRequest struct {
 	Name     string
 	Payload  domain.Payload
 	SignalID string // dedupes for the life of the workflow; empty: minted
+
+	IdempotencyKey string
 }
 
 // Signalled is the acknowledgement of a recorded signal.
 type Signalled struct {
 	WorkflowID domain.WorkflowID
 	RunID      domain.RunID
+	SignalID   string
 	HistorySeq history.Seq
+	Repeated   bool // an earlier request with the same key has sent it
 }
 
 // QueryRequest asks a live run a question.
@@ -84,24 +90,29 @@ type Answer struct {
 	WorkflowID domain.WorkflowID
 	RunID      domain.RunID
 	Result     domain.Payload
+	AtSeq      history.Seq // the newest event that the result rests on
 }
 
 // CancelRequest ends a run for good.
 type CancelRequest struct {
 	Ref
-	Reason string
+	Reason         string
+	IdempotencyKey string
 }
 
 // Cancelled acknowledges a recorded cancellation.
 type Cancelled struct {
 	WorkflowID domain.WorkflowID
 	RunID      domain.RunID
+	HistorySeq history.Seq
+	Repeated   bool // an earlier request with the same key has done it
 }
 
 // Description is everything that describe shows of one run.
 type Description struct {
 	Summary
 	IsLatestRun        bool
+	Live               bool // it has not ended and its plan is loaded
 	PausedReason       string
 	CurrentStep        *OpenStep
 	OpenSteps          []OpenStep // by activity id, at most 50
@@ -138,15 +149,26 @@ type TranscriptHandle struct {
 	HeadSeq      int64
 }
 
-// ListRequest selects runs, newest start first. Cursor is the next one of the page before, with the same filters.
+// ListRequest selects runs, newest start first unless OldestFirst; what is set must all hold. An open run fits no bound of
+// its end. Prefix is that of a workflow id, a run id or a workflow type, of letters, digits, - and _. Cursor is the next
+// one of the page before, with the same filters.
 type ListRequest struct {
 	Namespace     string
-	Status        history.Status
 	WorkflowType  string
 	StartedAfter  time.Time
 	StartedBefore time.Time
-	Limit         int // 1..200; 0: 50
-	Cursor        string
+
+	Statuses         []history.Status // one of them; none: any
+	PackageID        string
+	ParentWorkflowID string
+	EndedAfter       time.Time
+	EndedBefore      time.Time
+	Labels           map[string]string
+	Prefix           string
+	OldestFirst      bool
+
+	Limit  int // 1..500; 0: 50
+	Cursor string
 }
 
 // RunPage is one page; NextCursor is empty on the last.
@@ -156,10 +178,11 @@ type RunPage struct {
 	NextCursor string
 }
 
-// HistoryRequest reads events of all runs of a workflow from FromSeq (1) on.
+// HistoryRequest reads events of all runs of a workflow from FromSeq (1) on. Follow alone looks at RunID.
 type HistoryRequest struct {
 	Namespace  string
 	WorkflowID string
+	RunID      string
 	FromSeq    history.Seq
 	Limit      int // 1..500; 0: 100
 }

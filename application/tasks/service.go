@@ -57,6 +57,7 @@ const (
 // Deps is what the service needs; zero durations and numbers are their defaults.
 type Deps struct {
 	Store  ports.MCPTaskStore
+	Tasks  ports.MCPTaskList // for List
 	Work   Work
 	Clock  ports.Clock
 	Random func() [16]byte // unguessable

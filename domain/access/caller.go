@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"aion/domain"
 )
@@ -19,6 +20,8 @@ type Caller struct {
 	Mode          string // off, token or jwks
 	Issuer        string // who vouches for the subject; empty outside mode jwks
 	Via           Via    // no part of who they are
+	// Expires is when the credential ends; zero: it has no end.
+	Expires time.Time
 }
 
 // Operator is the caller of mode off: every namespace and the deploy grant. The label stands in the audit log only.

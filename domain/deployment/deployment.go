@@ -13,7 +13,7 @@ type Version struct {
 	DeploymentID string // UUID of the first deploy of this hash and type
 	WorkflowType string
 	ContentHash  string // 64 lower-case hex digits; also the package id
-	DocumentPath string // where it was deployed from; may be a bare file name
+	DocumentPath string // where it was deployed from; empty: from a text that is in no workspace
 	Source       string
 	Imports      map[string]string // import path → text
 	Plan         json.RawMessage
@@ -27,4 +27,6 @@ type Route struct {
 	WorkflowType string
 	ContentHash  string
 	RoutedAt     time.Time
+	// Audit is written when the route is moved, and is no part of it; nil: nothing is.
+	Audit *domain.AuditRecord
 }

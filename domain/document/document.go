@@ -11,6 +11,13 @@ type Entry struct {
 	ModifiedAt  time.Time
 }
 
+// Revision is an earlier text of a document. SavedAt and SHA256 name it within its document.
+type Revision struct {
+	SHA256  string // of the bytes alone
+	SavedAt time.Time
+	Bytes   int64
+}
+
 // Path is a valid document path: relative, `/` between segments, ending in `.awl` (awl 9.1).
 type Path string
 

@@ -27,6 +27,22 @@ func NotFound(path Path) error {
 	}
 }
 
+// RevisionNotFound says that no text of this hash is kept.
+func RevisionNotFound(hash string) error {
+	return &domain.Error{
+		Code: domain.CodeNotFound, Type: "RevisionNotFound",
+		Message: fmt.Sprintf("no revision %q is kept; the list of a document's revisions shows what is", domain.Quote(hash, 64)),
+	}
+}
+
+// PreconditionRequired refuses to replace a document about which the caller says nothing.
+func PreconditionRequired(path Path) error {
+	return &domain.Error{
+		Code: domain.CodeInvalidInput, Type: "PreconditionRequired",
+		Message: fmt.Sprintf("%s exists; send If-Match with the hash that you read, so that nobody's work is overwritten unseen", path),
+	}
+}
+
 // RevisionMismatch says that a document has changed since the caller read it; current is its present content hash, empty
 // when it does not exist.
 func RevisionMismatch(path Path, current string) error {

@@ -16,19 +16,19 @@ type Commit struct {
 	Events      []Recorded
 	Rows        []RunRow     // the new value of each run whose row changed
 	Acts        []Act        // in the order of the events that cause them
-	Started     *Idempotency // of a start with a key; nil: none
+	Started     *Idempotency // of a start, or another change by a caller, with a key; nil: none
 	Audit       []domain.AuditRecord
 	// Claims are held by whoever made this commit: it says how these attempts ended, or takes a parked one up again. A task
 	// that is not held so any more fails the whole commit.
 	Claims []Claim
 }
 
-// Idempotency maps a key to the workflow that it started. A second commit with a known live key fails whole with
+// Idempotency maps a key to the workflow that it started or changed. A second commit with a known live key fails whole with
 // CodeIdempotencyConflict (type IdempotencyTaken); the caller then reads the record and compares Request.
 type Idempotency struct {
 	Scope      string // who and where: keys of two scopes never meet
 	Key        string
-	Request    string // digest of the request
+	Request    string // digest of the request, and what else whoever repeats it needs
 	WorkflowID domain.WorkflowID
 	RunID      domain.RunID
 	ExpiresAt  time.Time

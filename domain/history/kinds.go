@@ -136,3 +136,48 @@ func (RegionSlot) event()             {}
 func (RegionClosed) event()           {}
 func (SubflowEntered) event()         {}
 func (SubflowLeft) event()            {}
+
+// Types are the names of all kinds of events, facts first.
+func Types() []string {
+	all := []Event{
+		WorkflowStarted{},
+		ActivityStarted{},
+		ActivityCompleted{},
+		ActivityFailed{},
+		TimerFired{},
+		SignalReceived{},
+		ChildCompleted{},
+		ChildFailed{},
+		WorkflowPaused{},
+		WorkflowResumed{},
+		WorkflowReopened{},
+		WorkflowCancelled{},
+		ActivityScheduled{},
+		ActivityCancelled{},
+		TimerStarted{},
+		TimerCancelled{},
+		ChildStarted{},
+		ChildCancelled{},
+		WorkflowCompleted{},
+		WorkflowFailed{},
+		WorkflowTimedOut{},
+		WorkflowContinuedAsNew{},
+		StepEntered{},
+		OutcomeTaken{},
+		StepFailed{},
+		ForkStarted{},
+		ForkJoined{},
+		LoopPass{},
+		LoopEnded{},
+		RegionOpened{},
+		RegionSlot{},
+		RegionClosed{},
+		SubflowEntered{},
+		SubflowLeft{},
+	}
+	names := make([]string, 0, len(all))
+	for _, e := range all {
+		names = append(names, e.Type())
+	}
+	return names
+}

@@ -20,6 +20,11 @@ const (
 	ContinuedAsNew Status = "ContinuedAsNew"
 )
 
+// Statuses are all of them, in the order of a run's life.
+func Statuses() []Status {
+	return []Status{Running, Paused, Completed, Failed, Cancelled, TimedOut, ContinuedAsNew}
+}
+
 // Terminal reports whether nothing but a reopening can follow.
 func (s Status) Terminal() bool { return s != Running && s != Paused }
 

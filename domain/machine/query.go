@@ -13,6 +13,9 @@ import (
 // queryBinding is the prefix of the queries for one name.
 const queryBinding = "binding:"
 
+// Queries are the queries that every live run answers; the last one stands for those of each bound name.
+func Queries() []string { return []string{"state", "bindings", queryBinding + "<name>"} }
+
 // Query answers one of the built-in queries of a run that has not ended (awl 3.8) as canonical JSON: `state`, `bindings` and
 // `binding:<name>`. An unknown name is refused as UnknownQuery, a run that has ended or not begun as QueryNotRunning.
 func (s *State) Query(p *plan.Plan, name string) ([]byte, error) {

@@ -37,6 +37,22 @@ func (r *Run) Cancel(by, reason string) (history.Event, error) {
 	return history.WorkflowCancelled{By: by, Reason: reason}, nil
 }
 
+// Pause decides what holding a run records; nil when it is held already.
+func (r *Run) Pause(by, reason string) (history.Event, error) {
+	if err := r.Alive(); err != nil || r.Status() == history.Paused {
+		return nil, err
+	}
+	return history.WorkflowPaused{By: by, Reason: reason}, nil
+}
+
+// Resume decides what letting a run go on records; nil when nobody holds it.
+func (r *Run) Resume(by, reason string) (history.Event, error) {
+	if err := r.Alive(); err != nil || r.Status() != history.Paused {
+		return nil, err
+	}
+	return history.WorkflowResumed{By: by, Reason: reason}, nil
+}
+
 // Alive refuses an ended run (WorkflowTerminal).
 func (r *Run) Alive() error {
 	if !r.Ended() {

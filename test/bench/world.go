@@ -111,7 +111,7 @@ func (w *world) idle(ctx context.Context) error {
 
 // some is 0 or 1: whether a run has the status.
 func (w *world) some(ctx context.Context, status history.Status) (int, error) {
-	page, err := w.app.Runs.List(ctx, w.who, runs.ListRequest{Namespace: "default", Status: status, Limit: 1})
+	page, err := w.app.Runs.List(ctx, w.who, runs.ListRequest{Namespace: "default", Statuses: []history.Status{status}, Limit: 1})
 	return len(page.Runs), err
 }
 

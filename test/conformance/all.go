@@ -24,7 +24,7 @@ func All(t *testing.T, open func(testing.TB) Store) {
 	suite("TimerStore", func(t *testing.T) { TimerStore(t, func(tb testing.TB) Timers { return open(tb) }) })
 	suite("OutboxStore", func(t *testing.T) { OutboxStore(t, func(tb testing.TB) Outbox { return open(tb) }) })
 	suite("TranscriptStore", func(t *testing.T) { TranscriptStore(t, func(tb testing.TB) ports.TranscriptStore { return open(tb) }) })
-	suite("DeploymentStore", func(t *testing.T) { DeploymentStore(t, func(tb testing.TB) ports.DeploymentStore { return open(tb) }) })
+	suite("DeploymentStore", func(t *testing.T) { DeploymentStore(t, func(tb testing.TB) Deployments { return open(tb) }) })
 	suite("NamespaceStore", func(t *testing.T) { NamespaceStore(t, func(tb testing.TB) Namespaces { return open(tb) }) })
 	suite("MCPTaskStore", func(t *testing.T) { MCPTaskStore(t, func(tb testing.TB) MCPTasks { return open(tb) }) })
 	suite("ForeignTexts", func(t *testing.T) { ForeignTexts(t, open) })

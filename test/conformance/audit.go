@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aion/domain"
+	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/domain/task"
 	"aion/ports"
@@ -81,6 +82,25 @@ func auditWithChanges(t *testing.T, s Store) {
 	if stored, _, err := s.PutVersion(ctx, v); err != nil || stored.Audit != nil {
 		t.Errorf("%v, %v", stored.Audit, err)
 	}
+	unused := version(2)
+	put(t, s, unused, true)
+	to := func(hash string) deployment.Route {
+		return deployment.Route{WorkflowType: v.WorkflowType, ContentHash: hash, RoutedAt: start, Audit: record("deploy.route", "w")}
+	}
+	if _, err := s.SetRoute(ctx, to(hash(9))); err == nil {
+		t.Error("a version that is not stored is routed")
+	}
+	if _, err := s.SetRoute(ctx, to(v.ContentHash)); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.DeleteVersion(ctx, v.WorkflowType, v.ContentHash, record("deploy.unload", "w")), domain.CodeVersionPinned, "RouteActive")
+	if err := s.DeleteVersion(ctx, unused.WorkflowType, unused.ContentHash, record("deploy.unload", "w")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Routes(ctx)
+	if must(t, list, err); len(list) != 1 || list[0].Audit != nil {
+		t.Errorf("%+v", list)
+	}
 	row := ports.NamespaceRow{Name: "acme", CreatedAt: start, Audit: record("namespace.create", "acme")}
 	for range 2 { // the second one adds nothing
 		if _, _, err := s.AddNamespace(ctx, row); err != nil {
@@ -92,14 +112,14 @@ func auditWithChanges(t *testing.T, s Store) {
 		t.Fatal(err)
 	}
 	row.Name = "absent"
-	_, err := s.ChangeNamespace(ctx, row)
+	_, err = s.ChangeNamespace(ctx, row)
 	wantCode(t, err, domain.CodeNotFound, "NamespaceNotFound")
 	wantCode(t, s.RemoveNamespace(ctx, "absent", record("namespace.delete", "absent")), domain.CodeNotFound, "NamespaceNotFound")
 	if err := s.RemoveNamespace(ctx, "acme", record("namespace.delete", "acme")); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "records", audited(t, s), []string{
-		"run.start 1", "run.signal 1", "run.start 2", "task.create 1", "task.cancel 1", "deploy.load w",
+		"run.start 1", "run.signal 1", "run.start 2", "task.create 1", "task.cancel 1", "deploy.load w", "deploy.route w", "deploy.unload w",
 		"namespace.create acme", "namespace.update acme", "namespace.delete acme",
 	})
 }

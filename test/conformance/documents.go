@@ -16,11 +16,12 @@ import (
 // Files is a document store with the hand of someone who works on the same files.
 type Files struct {
 	ports.DocumentStore
+	ports.RevisionStore
 	// Put lays a plain file at a path relative to the workspace.
 	Put func(name string, body []byte)
 }
 
-// DocumentStore runs the suite of ports.DocumentStore.
+// DocumentStore runs the suite of ports.DocumentStore and ports.RevisionStore.
 func DocumentStore(t *testing.T, open func(testing.TB) Files) {
 	run(t, open, map[string]func(*testing.T, Files){
 		"a fresh workspace is empty":                       emptyWorkspace,
@@ -30,6 +31,9 @@ func DocumentStore(t *testing.T, open func(testing.TB) Files) {
 		"the present bytes decide whether a save may go":   expectedBytes,
 		"20 savers with one base: one wins":                oneSaverWins,
 		"imports are read from the document's folder":      imports,
+		"a removed document is gone, and its text is kept": removedDocument,
+		"every replaced text is kept, newest first":        keptTexts,
+		"a text that was never kept is not found":          noRevision,
 		"readers see the old bytes or the new ones, whole": wholeReads,
 	})
 }

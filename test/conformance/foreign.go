@@ -107,10 +107,10 @@ func foreignDeployment(t *testing.T, s Store) {
 	same(t, "routed", routed(t, s, odd), v)
 	got, err := s.Version(t.Context(), odd)
 	same(t, "version", must(t, got, err), v)
-	if err := s.SetRoute(t.Context(), odd, odd, start); err != nil {
+	if err := Reroute(t.Context(), s, odd, odd, start); err != nil {
 		t.Error(err)
 	}
-	wantCode(t, s.DeleteVersion(t.Context(), odd, odd), domain.CodeVersionPinned, "RouteActive")
+	wantCode(t, s.DeleteVersion(t.Context(), odd, odd, nil), domain.CodeVersionPinned, "RouteActive")
 }
 
 func foreignNamespace(t *testing.T, s Store) {
@@ -166,7 +166,7 @@ func foreignLookups(t *testing.T, s Store) {
 	wantCode(t, err, domain.CodeNotFound, "VersionNotFound")
 	_, err = s.Routed(ctx, odd)
 	wantCode(t, err, domain.CodeNotFound, "WorkflowTypeNotFound")
-	wantCode(t, s.SetRoute(ctx, odd, odd, start), domain.CodeNotFound, "VersionNotFound")
+	wantCode(t, Reroute(ctx, s, odd, odd, start), domain.CodeNotFound, "VersionNotFound")
 	_, err = s.Namespace(ctx, odd)
 	wantCode(t, err, domain.CodeNotFound, "NamespaceNotFound")
 	_, err = s.MCPTask(ctx, odd)

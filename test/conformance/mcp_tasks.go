@@ -16,9 +16,10 @@ import (
 type MCPTasks interface {
 	ports.EventStore
 	ports.MCPTaskStore
+	ports.MCPTaskList
 }
 
-// MCPTaskStore runs the suite of ports.MCPTaskStore.
+// MCPTaskStore runs the suite of ports.MCPTaskStore and ports.MCPTaskList.
 func MCPTaskStore(t *testing.T, open func(testing.TB) MCPTasks) {
 	run(t, open, map[string]func(*testing.T, MCPTasks){
 		"a task that was never made is unknown":                      noMCPTask,
@@ -27,6 +28,7 @@ func MCPTaskStore(t *testing.T, open func(testing.TB) MCPTasks) {
 		"a change is one step, and a refusal changes nothing":        changedMCPTask,
 		"20 parallel settlements: one wins":                          oneSettlement,
 		"working tasks are listed by id, by start and lease":         workingMCPTasks,
+		"tasks are listed newest first, by owner and state":          mcpTaskList,
 		"expired tasks are deleted, others stay":                     expiredMCPTasks,
 		"a start tells its task in the same commit":                  linkedStart,
 		"a start of an ended or unknown task is refused and no more": refusedStart,

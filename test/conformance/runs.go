@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +119,10 @@ func fill(t *testing.T, s Runs, n int) []history.RunRow {
 		row.WorkflowType = fmt.Sprintf("type%d", i%3)
 		row.PackageVersion = hash(i % 3)
 		row.StartedAt = start.Add(time.Duration(i) * time.Second)
+		row.Labels = map[string]string{"team": fmt.Sprintf("t%d", i%4), `odd`: `a "quoted" <value>, "team":"t0"`}
+		if i%5 == 0 {
+			row.Parent = &history.Parent{WorkflowID: newFlow(7).id, RunID: newFlow(7).run, Child: 1}
+		}
 		c := f.started()
 		c.Namespace, c.Rows = row.Namespace, []history.RunRow{row}
 		rows, commits = append(rows, row), append(commits, c)
@@ -139,14 +145,30 @@ func filters(t *testing.T, s Runs) {
 		{Namespace: "ns0", StartedBefore: start.Add(30 * time.Second)},
 		{Namespace: "ns0", StartedAfter: start.Add(30*time.Second + 1), StartedBefore: start.Add(60*time.Second + 1)},
 		{Namespace: "ns1", Status: history.Paused, WorkflowType: "type1", StartedAfter: start.Add(10 * time.Second), StartedBefore: start.Add(100 * time.Second)},
+		{Namespace: "ns0", Statuses: []history.Status{history.Failed, history.Running}},
+		{Namespace: "ns1", PackageVersion: hash(2)},
+		{Namespace: "ns0", Parent: newFlow(7).id},
+		{Namespace: "ns0", EndedAfter: start.Add(-time.Hour)},
+		{Namespace: "ns0", EndedBefore: start.Add(24 * time.Hour), Status: history.Running},
+		{Namespace: "ns0", EndedAfter: start.Add(-time.Hour), EndedBefore: start.Add(24 * time.Hour)},
+		{Namespace: "ns0", Labels: map[string]string{"team": "t0"}},
+		{Namespace: "ns0", Labels: map[string]string{"team": "t2", `odd`: `a "quoted" <value>, "team":"t0"`}},
+		{Namespace: "ns0", Labels: map[string]string{"tea": "t0"}},
+		{Namespace: "ns0", Labels: map[string]string{"team": "t"}},
+		{Namespace: "ns0", Prefix: "type1"},
+		{Namespace: "ns0", Prefix: string(newFlow(3).id)},
+		{Namespace: "ns0", Prefix: string(newFlow(3).run)[:34]},
+		{Namespace: "ns0", Prefix: "ype"},
+		{Namespace: "ns0", OldestFirst: true, Status: history.Failed},
 	} {
 		var want []history.RunRow
 		for i := len(all) - 1; i >= 0; i-- {
-			r := all[i]
-			if r.Namespace == f.Namespace && (f.Status == "" || f.Status == r.Status) && (f.WorkflowType == "" || f.WorkflowType == r.WorkflowType) &&
-				!r.StartedAt.Before(f.StartedAfter) && (f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore)) {
-				want = append(want, r)
+			if fits(f, all[i]) {
+				want = append(want, all[i])
 			}
+		}
+		if f.OldestFirst {
+			slices.Reverse(want)
 		}
 		got, err := s.List(t.Context(), f, nil, 1000)
 		same(t, fmt.Sprintf("list of %+v", f), must(t, got, err), want)
@@ -155,6 +177,21 @@ func filters(t *testing.T, s Runs) {
 	}
 	none, err := s.List(t.Context(), ports.RunFilter{Namespace: "ns0"}, nil, 0)
 	same(t, "a page of nothing", must(t, none, err), []history.RunRow(nil))
+}
+
+func fits(f ports.RunFilter, r history.RunRow) bool {
+	for key, value := range f.Labels {
+		if r.Labels[key] != value {
+			return false
+		}
+	}
+	named := strings.HasPrefix(string(r.WorkflowID), f.Prefix) || strings.HasPrefix(string(r.RunID), f.Prefix) || strings.HasPrefix(r.WorkflowType, f.Prefix)
+	ended := !r.EndedAt.IsZero()
+	return r.Namespace == f.Namespace && (f.Status == "" || f.Status == r.Status) && (f.WorkflowType == "" || f.WorkflowType == r.WorkflowType) &&
+		!r.StartedAt.Before(f.StartedAfter) && (f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore)) &&
+		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, r.Status)) && (f.PackageVersion == "" || f.PackageVersion == r.PackageVersion) &&
+		(f.Parent == "" || r.Parent != nil && r.Parent.WorkflowID == f.Parent) && (f.EndedAfter.IsZero() || ended && !r.EndedAt.Before(f.EndedAfter)) &&
+		(f.EndedBefore.IsZero() || ended && r.EndedAt.Before(f.EndedBefore)) && named
 }
 
 func stablePages(t *testing.T, s Runs) {
@@ -189,14 +226,20 @@ func tiedPages(t *testing.T, s Runs) {
 		commits = append(commits, newFlow(i+1).started())
 	}
 	mustAppend(t, s, commits...)
-	var after *ports.RunPosition
-	for i := n; i > 0; i-- {
-		page, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace}, after, 1)
-		if len(must(t, page, err)) != 1 {
-			t.Fatalf("%d rows before the last page", len(page))
+	for _, oldest := range []bool{false, true} {
+		var after *ports.RunPosition
+		for i := n; i > 0; i-- {
+			page, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace, OldestFirst: oldest}, after, 1)
+			if len(must(t, page, err)) != 1 {
+				t.Fatalf("%d rows before the last page", len(page))
+			}
+			want := newFlow(i).run
+			if oldest {
+				want = newFlow(n - i + 1).run
+			}
+			same(t, "run", page[0].RunID, want)
+			after = &ports.RunPosition{StartedAt: page[0].StartedAt, RunID: page[0].RunID}
 		}
-		same(t, "run", page[0].RunID, newFlow(i).run)
-		after = &ports.RunPosition{StartedAt: page[0].StartedAt, RunID: page[0].RunID}
 	}
 }
 

@@ -34,7 +34,10 @@ func TestAuditLogHoldsOverManyProcesses(t *testing.T) {
 	if r, err := stranger.call("list_documents", map[string]any{}); err != nil || r.refused["code"] != "unauthenticated" {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := aion(t, home, "audit", "verify"); got.code != 3 || !strings.Contains(got.stderr, "store_locked") {
+	if got := aion(t, home, "audit", "verify"); got.code != 2 || !strings.Contains(got.stderr, "unauthenticated") {
+		t.Errorf("beside a server that knows nobody without a token: %+v", got)
+	}
+	if got := aion(t, home, "audit", "verify", "--token", "@"+secret); got.code != 0 || !strings.Contains(got.stdout, "in 1 chains hold") {
 		t.Errorf("beside a server: %+v", got)
 	}
 	s.kill()

@@ -114,7 +114,7 @@ func TestALockedStoreSaysWhatElseCanBeDone(t *testing.T) {
 	home := newHome(t)
 	run := begin(t, home, "run", example("approval.awl"), "-i", "change=PR-7")
 	run.until("hold")
-	e := aion(t, home, "run", example("hello.awl"), "-i", "name=Ada")
+	e := aion(t, home, "server", "--listen", "127.0.0.1:0")
 	for _, want := range []string{"engine.sock", "aion mcp bridge", "aion run --ephemeral", "kill "} {
 		if e.code != 3 || !strings.Contains(e.stderr, want) {
 			t.Errorf("exit %d, %q is missing:\n%s", e.code, want, e.stderr)

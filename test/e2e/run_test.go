@@ -178,16 +178,6 @@ func lines(t testing.TB, file string) int {
 	return strings.Count(string(text), "\n")
 }
 
-func TestASecondProcessOnTheSameStoreIsRefusedByName(t *testing.T) {
-	t.Parallel()
-	home := newHome(t)
-	s := serve(t, home)
-	e := aion(t, home, "run", example("hello.awl"), "-i", "name=Ada")
-	if e.code != 3 || !strings.Contains(e.stderr, "store_locked") || !strings.Contains(e.stderr, s.url) {
-		t.Errorf("exit %d: %s", e.code, e.stderr)
-	}
-}
-
 func TestAHomeThatOthersCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)

@@ -29,6 +29,11 @@ func (s *Store) WorkingMCPTasks(ctx context.Context, which ports.WorkingMCPTasks
 	return call(ctx, s, "WorkingMCPTasks", func() ([]task.ID, error) { return s.next.WorkingMCPTasks(ctx, which) })
 }
 
+// MCPTasks implements ports.MCPTaskList.
+func (s *Store) MCPTasks(ctx context.Context, which ports.MCPTaskFilter) ([]task.Task, error) {
+	return call(ctx, s, "MCPTasks", func() ([]task.Task, error) { return s.next.MCPTasks(ctx, which) })
+}
+
 // DeleteMCPTasks implements ports.MCPTaskStore.
 func (s *Store) DeleteMCPTasks(ctx context.Context, now time.Time, limit int) (int, error) {
 	return call(ctx, s, "DeleteMCPTasks", func() (int, error) { return s.next.DeleteMCPTasks(ctx, now, limit) })

@@ -22,8 +22,10 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.OutboxStore
 	ports.TranscriptStore
 	ports.DeploymentStore
+	ports.RouteStore
 	ports.NamespaceStore
 	ports.MCPTaskStore
+	ports.MCPTaskList
 	ports.AuditLog
 	ports.ReplicaStore
 }
@@ -380,11 +382,16 @@ func (s *Store) Versions(ctx context.Context, workflowType string) ([]deployment
 }
 
 // SetRoute implements ports.DeploymentStore.
-func (s *Store) SetRoute(ctx context.Context, workflowType, contentHash string, at time.Time) error {
-	return act(ctx, s, "SetRoute", func() error { return s.next.SetRoute(ctx, workflowType, contentHash, at) })
+func (s *Store) SetRoute(ctx context.Context, r deployment.Route) (string, error) {
+	return call(ctx, s, "SetRoute", func() (string, error) { return s.next.SetRoute(ctx, r) })
+}
+
+// Routes implements ports.RouteStore.
+func (s *Store) Routes(ctx context.Context) ([]deployment.Route, error) {
+	return call(ctx, s, "Routes", func() ([]deployment.Route, error) { return s.next.Routes(ctx) })
 }
 
 // DeleteVersion implements ports.DeploymentStore.
-func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash string) error {
-	return act(ctx, s, "DeleteVersion", func() error { return s.next.DeleteVersion(ctx, workflowType, contentHash) })
+func (s *Store) DeleteVersion(ctx context.Context, workflowType, contentHash string, audit *domain.AuditRecord) error {
+	return act(ctx, s, "DeleteVersion", func() error { return s.next.DeleteVersion(ctx, workflowType, contentHash, audit) })
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
 )
 
 type cancelled struct {
-	address
+	wire.Address
 	Cancelled bool    `json:"cancelled"`
 	Reason    *string `json:"reason"`
 }
@@ -19,7 +20,7 @@ func (s *Service) cancel(ctx context.Context, call mcp.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := cancelled{address: address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)}, Cancelled: true}
+	out := cancelled{Address: wire.Address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)}, Cancelled: true}
 	if call.Arguments.Has("reason") {
 		out.Reason = &req.Reason
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/authoring"
 	"aion/domain/awl/diag"
 )
@@ -16,12 +17,8 @@ type report struct {
 }
 
 type finding struct {
-	Class   string `json:"class"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Hint    string `json:"hint,omitempty"`
+	wire.Finding
+	Hint string `json:"hint,omitempty"`
 }
 
 func (s *Service) checkDocument(ctx context.Context, call mcp.Call) (any, error) {
@@ -41,10 +38,7 @@ func (s *Service) checkDocument(ctx context.Context, call mcp.Call) (any, error)
 func toFindings(source []byte, diagnostics []diag.Diagnostic) []finding {
 	out := make([]finding, 0, len(diagnostics))
 	for _, d := range diagnostics {
-		out = append(out, finding{
-			Class: d.Severity.String(), Code: d.Code, Message: d.Message,
-			Line: d.Span.Start.Line, Column: d.Span.Start.Column, Hint: d.Advice(source),
-		})
+		out = append(out, finding{Finding: wire.FindingOf(d), Hint: d.Advice(source)})
 	}
 	return out
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/authoring"
 )
 
 type deployed struct {
-	Deployment deployment   `json:"deployment"`
-	Steps      []deployStep `json:"steps"`
+	Deployment deployment        `json:"deployment"`
+	Steps      []wire.DeployStep `json:"steps"`
 }
 
 type deployment struct {
@@ -21,11 +22,6 @@ type deployment struct {
 	DeployedAt    stamp    `json:"deployed_at"`
 	FreshlyLoaded bool     `json:"freshly_loaded"`
 	Warnings      []string `json:"warnings"`
-}
-
-type deployStep struct {
-	Step       string `json:"step"`
-	DurationMS int64  `json:"duration_ms"`
 }
 
 // deploySteps is how many steps a deploy has.
@@ -43,9 +39,6 @@ func (s *Service) deployDocument(ctx context.Context, call mcp.Call) (any, error
 		DeploymentID: got.DeploymentID, DocumentPath: got.DocumentPath, ContentHash: got.ContentHash, WorkflowType: got.WorkflowType,
 		PackageID: got.PackageID, DeployedAt: stamp(got.DeployedAt), FreshlyLoaded: got.FreshlyLoaded,
 		Warnings: append([]string{}, got.Warnings...),
-	}}
-	for _, step := range got.Steps {
-		out.Steps = append(out.Steps, deployStep{Step: step.Step, DurationMS: step.Duration.Milliseconds()})
-	}
+	}, Steps: wire.DeployStepsOf(got)}
 	return out, nil
 }

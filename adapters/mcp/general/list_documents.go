@@ -3,10 +3,9 @@ package general
 import (
 	"context"
 	"encoding/json"
-	"path"
-	"strings"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 )
 
 type documentList struct {
@@ -15,34 +14,23 @@ type documentList struct {
 	Truncated bool              `json:"truncated"`
 }
 
-type documentEntry struct {
-	Path        string `json:"path"`
-	Name        string `json:"name"`
-	ContentHash string `json:"content_hash"`
-	Bytes       int64  `json:"bytes"`
-	ModifiedAt  stamp  `json:"modified_at"`
-}
-
 func (s *Service) listDocuments(ctx context.Context, call mcp.Call) (any, error) {
 	listing, err := s.authoring.List(ctx, call.Caller)
 	if err != nil {
 		return nil, err
 	}
 	const frame = 100 // the members beside the documents
-	fill := newPage(s.maxResult, frame)
+	fill := wire.NewPage(s.maxResult, frame)
 	truncated := listing.Truncated
 	for _, e := range listing.Entries {
-		full, err := fill.add(documentEntry{
-			Path: string(e.Path), Name: strings.TrimSuffix(path.Base(string(e.Path)), ".awl"),
-			ContentHash: e.ContentHash, Bytes: e.Bytes, ModifiedAt: stamp(e.ModifiedAt),
-		})
+		entry, err := mcp.Encode(wire.DocumentOf(e))
 		if err != nil {
 			return nil, err
 		}
-		if full {
+		if !fill.Add(entry) {
 			truncated = true
 			break
 		}
 	}
-	return documentList{Documents: fill.entries, Count: listing.Count, Truncated: truncated}, nil
+	return documentList{Documents: fill.Entries, Count: listing.Count, Truncated: truncated}, nil
 }

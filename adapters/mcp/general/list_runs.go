@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
 	"aion/domain/history"
 	"aion/ports"
@@ -28,8 +29,11 @@ type run struct {
 func (s *Service) listRuns(ctx context.Context, call mcp.Call) (any, error) {
 	a := call.Arguments
 	req := runs.ListRequest{
-		Namespace: a.Text("namespace"), Status: history.Status(a.Text("status")), WorkflowType: a.Text("workflow_type"),
+		Namespace: a.Text("namespace"), WorkflowType: a.Text("workflow_type"),
 		StartedAfter: a.Time("started_after"), StartedBefore: a.Time("started_before"), Limit: int(a.Int("limit")), Cursor: a.Text("cursor"),
+	}
+	if status := a.Text("status"); status != "" {
+		req.Statuses = []history.Status{history.Status(status)}
 	}
 	read, err := s.runs.List(ctx, call.Caller, req)
 	if err != nil {
@@ -38,13 +42,13 @@ func (s *Service) listRuns(ctx context.Context, call mcp.Call) (any, error) {
 	out := runPage{Namespace: string(read.Namespace), Runs: []run{}, NextCursor: nullable(read.NextCursor)}
 	pageBytes, _ := s.bounds(a.Has("limit"))
 	const frame = 600 // namespace and cursor at their longest
-	fill := newPage(pageBytes, frame)
+	fill := wire.NewPage(pageBytes, frame)
 	for i, row := range read.Runs {
-		full, err := fill.add(toRun(row))
+		entry, err := mcp.Encode(toRun(row))
 		if err != nil {
 			return nil, err
 		}
-		if full {
+		if !fill.Add(entry) {
 			last := read.Runs[i-1]
 			out.NextCursor = nullable(runs.CursorAfter(req, ports.RunPosition{StartedAt: last.StartedAt, RunID: last.RunID}))
 			break

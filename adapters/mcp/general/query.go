@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
 )
 
 type answer struct {
-	address
+	wire.Address
 	QueryName string          `json:"query_name"`
 	Result    json.RawMessage `json:"result"`
 }
@@ -21,7 +22,7 @@ func (s *Service) query(ctx context.Context, call mcp.Call) (any, error) {
 		return nil, err
 	}
 	return answer{
-		address:   address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)},
-		QueryName: req.Name, Result: bounded(got.Result, maxValue),
+		Address:   wire.Address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)},
+		QueryName: req.Name, Result: wire.Bounded(got.Result, wire.MaxValue),
 	}, nil
 }

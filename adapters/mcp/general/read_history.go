@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 
 	"aion/adapters/mcp"
-	"aion/adapters/web/jsontext"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
-	"aion/domain"
 	"aion/domain/history"
 )
 
@@ -21,14 +20,6 @@ type historyPage struct {
 	Immutable   bool              `json:"page_is_immutable"`
 }
 
-type event struct {
-	Seq        history.Seq     `json:"seq"`
-	Type       string          `json:"type"`
-	RecordedAt stamp           `json:"recorded_at"`
-	RunID      string          `json:"run_id"`
-	Data       json.RawMessage `json:"data"`
-}
-
 func (s *Service) readHistory(ctx context.Context, call mcp.Call) (any, error) {
 	a := call.Arguments
 	from := history.Seq(1)
@@ -39,7 +30,7 @@ func (s *Service) readHistory(ctx context.Context, call mcp.Call) (any, error) {
 	out := historyPage{Namespace: req.Namespace}
 	pageBytes, valueBytes := s.bounds(a.Has("limit"))
 	const frame = 400 // the members beside the events, at their longest
-	fill := newPage(pageBytes, frame+len(req.Namespace))
+	fill := wire.NewPage(pageBytes, frame+len(req.Namespace))
 	for left := entries(call); left > 0; left -= req.Limit {
 		req.Limit = min(left, readAtOnce)
 		read, err := s.runs.History(ctx, call.Caller, req)
@@ -51,44 +42,30 @@ func (s *Service) readHistory(ctx context.Context, call mcp.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		req.FromSeq = from + int64(len(fill.entries))
+		req.FromSeq = from + int64(len(fill.Entries))
 		if full || len(read.Events) < req.Limit {
 			break
 		}
 	}
-	out.Events = fill.entries
-	out.NextFromSeq = from + int64(len(fill.entries))
-	if len(fill.entries) == 0 {
+	out.Events = fill.Entries
+	out.NextFromSeq = from + int64(len(fill.Entries))
+	if len(fill.Entries) == 0 {
 		out.NextFromSeq = out.HeadSeq + 1
 	}
 	out.More = out.NextFromSeq <= out.HeadSeq
-	out.Immutable = out.More && len(fill.entries) > 0
+	out.Immutable = out.More && len(fill.Entries) > 0
 	return out, nil
 }
 
 func fillEvents(fill *page, events []history.Recorded, valueBytes int) (full bool, err error) {
 	for _, r := range events {
-		full, err := fill.add(event{Seq: r.Seq, Type: r.Type, RecordedAt: stamp(r.At), RunID: string(r.RunID), Data: boundedMembers(r.Data, valueBytes)})
-		if full || err != nil {
-			return full, err
+		entry, err := mcp.Encode(wire.EventOf(r, valueBytes))
+		if err != nil {
+			return false, err
+		}
+		if !fill.Add(entry) {
+			return true, nil
 		}
 	}
 	return false, nil
-}
-
-// boundedMembers replaces the members of an object that are too large.
-func boundedMembers(object json.RawMessage, limit int) json.RawMessage {
-	members, ok := jsontext.Members(object)
-	if len(object) <= limit || !ok {
-		return object
-	}
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = domain.AppendText(out, m.Name)
-		out = append(append(out, ':'), bounded(m.Value, limit)...)
-	}
-	return append(out, '}')
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
 	"aion/domain/history"
 )
 
 type signalled struct {
-	address
+	wire.Address
 	SignalName string      `json:"signal_name"`
 	Delivered  bool        `json:"delivered"`
 	HistorySeq history.Seq `json:"history_seq"`
@@ -22,7 +23,7 @@ func (s *Service) signal(ctx context.Context, call mcp.Call) (any, error) {
 		return nil, err
 	}
 	return signalled{
-		address:    address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)},
+		Address:    wire.Address{Namespace: req.Namespace, WorkflowID: string(got.WorkflowID), RunID: string(got.RunID)},
 		SignalName: req.Name, Delivered: true, HistorySeq: got.HistorySeq,
 	}, nil
 }

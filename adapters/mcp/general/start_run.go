@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"aion/adapters/mcp"
+	"aion/adapters/web/wire"
 	"aion/application/runs"
 )
 
 type started struct {
-	address
+	wire.Address
 	WorkflowType string `json:"workflow_type"`
 	PackageID    string `json:"package_id"`
-	ending
+	wire.Ending
 }
 
 func (s *Service) startRun(ctx context.Context, call mcp.Call) (any, error) {
@@ -24,7 +25,7 @@ func (s *Service) startRun(ctx context.Context, call mcp.Call) (any, error) {
 
 func toStarted(run runs.Summary) started {
 	return started{
-		address:      address{Namespace: string(run.Namespace), WorkflowID: string(run.WorkflowID), RunID: string(run.RunID)},
-		WorkflowType: run.WorkflowType, PackageID: run.PackageID, ending: toEnding(run),
+		Address:      wire.Address{Namespace: string(run.Namespace), WorkflowID: string(run.WorkflowID), RunID: string(run.RunID)},
+		WorkflowType: run.WorkflowType, PackageID: run.PackageID, Ending: wire.EndingOf(run),
 	}
 }

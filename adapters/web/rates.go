@@ -1,4 +1,4 @@
-package mcp
+package web
 
 import (
 	"fmt"
@@ -9,8 +9,10 @@ import (
 	"aion/domain/access"
 )
 
-// rates bounds the tool calls of each caller by a bucket of tokens.
-type rates struct {
+// Rates bounds what each caller asks for by a bucket of tokens. It is safe for concurrent use.
+type Rates struct {
+	what string // is counted, for the refusal
+
 	mu        sync.Mutex
 	perSecond float64
 	burst     float64
@@ -25,22 +27,22 @@ type bucket struct {
 // maxBuckets is when full buckets are forgotten: they say nothing.
 const maxBuckets = 10_000
 
-// newRates makes buckets of burst tokens; perSecond 0 turns the limit off.
-func newRates(perSecond, burst int) *rates {
-	r := &rates{buckets: map[string]bucket{}}
-	r.change(perSecond, burst)
+// NewRates makes buckets of burst tokens for what a caller sends, such as "requests"; perSecond 0 turns the limit off.
+func NewRates(what string, perSecond, burst int) *Rates {
+	r := &Rates{what: what, buckets: map[string]bucket{}}
+	r.Change(perSecond, burst)
 	return r
 }
 
-// change takes another rate over; nobody keeps more than the new burst.
-func (r *rates) change(perSecond, burst int) {
+// Change takes another rate over; nobody keeps more than the new burst.
+func (r *Rates) Change(perSecond, burst int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.perSecond, r.burst = float64(perSecond), float64(max(burst, 1))
 }
 
-// take uses one token of the caller, or refuses and tells when the next one comes.
-func (r *rates) take(who access.Caller, now time.Time) error {
+// Take uses one token of the caller, or refuses and tells when the next one comes. In mode off nobody is bounded.
+func (r *Rates) Take(who access.Caller, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.perSecond <= 0 || who.Mode == "off" {
@@ -56,21 +58,23 @@ func (r *rates) take(who access.Caller, now time.Time) error {
 	if b.tokens < 1 {
 		r.buckets[key] = b
 		wait := time.Duration((1-b.tokens)/r.perSecond*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
-		return &domain.Error{Code: domain.CodeResourceExhausted, Type: "RateLimited", Message: fmt.Sprintf(
-			"more than %.0f tool calls per second; wait %d ms and repeat the call", r.perSecond, wait.Milliseconds())}
+		return &domain.Error{
+			Code: domain.CodeResourceExhausted, Type: "RateLimited", Details: map[string]any{"retry_after_ms": wait.Milliseconds()},
+			Message: fmt.Sprintf("more than %.0f %s per second; wait %d ms and repeat the call", r.perSecond, r.what, wait.Milliseconds()),
+		}
 	}
 	b.tokens--
 	r.buckets[key] = b
 	return nil
 }
 
-func (r *rates) refilled(b bucket, now time.Time) bucket {
+func (r *Rates) refilled(b bucket, now time.Time) bucket {
 	b.tokens = min(r.burst, b.tokens+max(now.Sub(b.at).Seconds(), 0)*r.perSecond)
 	b.at = now
 	return b
 }
 
-func (r *rates) forget(now time.Time) {
+func (r *Rates) forget(now time.Time) {
 	if len(r.buckets) < maxBuckets {
 		return
 	}
