@@ -67,6 +67,15 @@ const (
 // limit is the number of entries that a cursor list gives.
 func (q *request) limit() int { return int(q.query.whole("limit", defaultLimit, 1, maxLimit)) }
 
+// page is what a list is asked for whose positions are names, and which has read all its other parameters.
+func (q *request) page() (limit int, after string, err error) {
+	limit = q.limit()
+	if after, err = q.after(); err == nil {
+		err = q.whole()
+	}
+	return limit, after, err
+}
+
 // offset is the position of a list that lies whole in memory: how many entries stand before the page.
 func (q *request) offset() (int, error) {
 	position, err := q.after()

@@ -49,11 +49,7 @@ func (a *API) documentRoutes() []route {
 }
 
 func (a *API) listDocuments(ctx context.Context, q *request) (answer, error) {
-	limit := q.limit()
-	after, err := q.after()
-	if err == nil {
-		err = q.whole()
-	}
+	limit, after, err := q.page()
 	if err != nil {
 		return answer{}, err
 	}

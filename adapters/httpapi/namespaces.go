@@ -36,11 +36,7 @@ func (a *API) namespaceRoutes() []route {
 }
 
 func (a *API) listNamespaces(ctx context.Context, q *request) (answer, error) {
-	limit := q.limit()
-	after, err := q.after()
-	if err == nil {
-		err = q.whole()
-	}
+	limit, after, err := q.page()
 	if err != nil {
 		return answer{}, err
 	}

@@ -84,11 +84,7 @@ func (a *API) versionRoutes() []route {
 }
 
 func (a *API) listTypes(ctx context.Context, q *request) (answer, error) {
-	limit := q.limit()
-	after, err := q.after()
-	if err == nil {
-		err = q.whole()
-	}
+	limit, after, err := q.page()
 	if err != nil {
 		return answer{}, err
 	}

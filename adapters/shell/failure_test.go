@@ -174,8 +174,16 @@ func TestATreeThatCannotBeEndedIsGivenUpAndNamed(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return x.Stuck() == "" })
 }
 
-// hold traces a process, so that it cannot be reaped until it is let go.
+// hold traces a process that goes on, so that it cannot be reaped until it is let go.
 func hold(t *testing.T, pid int) (letGo func()) {
+	t.Helper()
+	return traced(t, pid, func() error { return syscall.PtraceCont(pid, 0) }, func() {
+		_, _ = syscall.Wait4(pid, nil, 0, nil) // whether it is gone is seen by its parent
+	})
+}
+
+// traced stops a process as its tracer; then runs at once and end when it is let go, both on the thread that traces.
+func traced(t *testing.T, pid int, then func() error, end func()) (letGo func()) {
 	t.Helper()
 	attached, release, released := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -186,12 +194,12 @@ func hold(t *testing.T, pid int) (letGo func()) {
 			_, err = syscall.Wait4(pid, nil, 0, nil)
 		}
 		if err == nil {
-			err = syscall.PtraceCont(pid, 0)
+			err = then()
 		}
 		attached <- err
 		if err == nil {
 			<-release
-			_, _ = syscall.Wait4(pid, nil, 0, nil) // whether it is gone is seen by its parent
+			end()
 		}
 	}()
 	if err := <-attached; err != nil {

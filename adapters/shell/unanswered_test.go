@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,26 +160,7 @@ func TestTheBoundRunsWithoutNewsOfAStart(t *testing.T) {
 // still stops a process as its tracer, so that no signal makes it go on, until it is let go.
 func still(t *testing.T, pid int) (letGo func()) {
 	t.Helper()
-	attached, release, released := make(chan error), make(chan struct{}), make(chan struct{})
-	go func() {
-		runtime.LockOSThread() // which is what traces; it ends with the goroutine
-		defer close(released)
-		err := syscall.PtraceAttach(pid)
-		if err == nil {
-			_, err = syscall.Wait4(pid, nil, 0, nil)
-		}
-		if attached <- err; err == nil {
-			<-release
-			_ = syscall.PtraceDetach(pid)
-		}
-	}()
-	if err := <-attached; err != nil {
-		t.Skip("this system does not let a test trace a process: ", err)
-	}
-	letGo = sync.OnceFunc(func() {
-		close(release)
-		<-released
-	})
+	letGo = traced(t, pid, func() error { return nil }, func() { _ = syscall.PtraceDetach(pid) })
 	t.Cleanup(letGo)
 	return letGo
 }
