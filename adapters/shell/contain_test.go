@@ -194,8 +194,15 @@ func TestAnOrphanThatStopsOtherSupervisorsStopsNoOtherAttempt(t *testing.T) {
 // serve starts a server process that runs commands, and waits for them to be up.
 func serve(t *testing.T, home string, commands ...string) *exec.Cmd {
 	t.Helper()
+	return serveIn(t, shell.ContainAuto, home, commands...)
+}
+
+// serveIn is serve in a kind of containment. Where a server has cgroups, what it leaves may be ended by the boot of any other one
+// on this host.
+func serveIn(t *testing.T, kind, home string, commands ...string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{serverMode, home}, commands...)...)
-	cmd.Stderr = os.Stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), contained+"="+kind), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

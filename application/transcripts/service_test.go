@@ -246,6 +246,41 @@ func TestLinesOverTheBoundGoToLiveReadersOnly(t *testing.T) {
 	})
 }
 
+// actions 64: what an attempt shows right before its end is seen by a reader that comes to it only after the end.
+func TestTheLastThatIsShownIsSeenAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, goOn := newRoom(transcripts.Bounds{}), make(chan struct{})
+		s := r.publisher.Open(t.Context(), key, false)
+		s.Write(line("kept"))
+		var seen []string
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			err := r.service.Follow(t.Context(), access.Operator(""), request(0, 0), func(rec transcript.Record) error {
+				seen = append(seen, rec.Text)
+				<-goOn
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Second)
+		for _, text := range []string{"passing", "last"} {
+			passing := line(text)
+			passing.Ephemeral = true
+			s.Write(passing)
+		}
+		s.Close()
+		r.open.Store(false)
+		close(goOn)
+		reader.Wait()
+		if got := fmt.Sprint(seen); got != "[kept passing last]" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestAReaderThatGoesAwayEndsTheFollowing(t *testing.T) {
 	t.Parallel()
 	r := newRoom(transcripts.Bounds{Hold: -1})
