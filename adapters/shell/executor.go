@@ -70,6 +70,9 @@ func New(o Options) (*Executor, error) {
 		prefix: fmt.Sprintf("%s-%d-%d-%s", pidNamespace(), self.Pid, self.Start, hashText(o.Home)[:12]),
 		server: entry{Server: o.Instance, ServerProc: processID{self.Pid, self.Start}, BootID: boot},
 	}
+	if err := x.checkSources(); err != nil {
+		return nil, err
+	}
 	x.contain()
 	return x, nil
 }

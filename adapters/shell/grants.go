@@ -40,7 +40,7 @@ func (g Grant) Problem() string {
 	return ""
 }
 
-// checkGrants refuses grants that cannot work, also those whose source is not there.
+// checkGrants refuses grants that cannot work.
 func (o *Options) checkGrants() error {
 	if o.LookupEnv == nil {
 		o.LookupEnv = func(string) (string, bool) { return "", false }
@@ -49,7 +49,19 @@ func (o *Options) checkGrants() error {
 		if problem := g.Problem(); problem != "" {
 			return refuse("ActionSettings", nil, "actions.env: %s", problem)
 		}
-		if _, err := o.valueOf(g); err != nil {
+	}
+	return nil
+}
+
+// checkSources refuses grants whose source is not there.
+func (x *Executor) checkSources() error {
+	for _, g := range x.o.Env {
+		var err error
+		if !x.pool.inTime(func() { _, err = x.o.valueOf(g) }) {
+			return refuse("ActionSettings", nil, "actions.env: the grant of %q has no value: nothing could be read from %s within %s",
+				domain.Quote(g.Name, 64), domain.Quote(g.FromFile, 128), x.o.KillWait)
+		}
+		if err != nil {
 			return refuse("ActionSettings", nil, "actions.env: the grant of %q has no value: %v", domain.Quote(g.Name, 64), err)
 		}
 	}

@@ -112,6 +112,63 @@ func TestAFileSystemThatDoesNotAnswerHoldsNoAttempt(t *testing.T) {
 	}
 }
 
+// A file system that does not answer holds no start: whoever starts a server learns which settings were not examined.
+func TestAFileSystemThatDoesNotAnswerHoldsNoStart(t *testing.T) {
+	t.Parallel()
+	dir, answer := silent(t)
+	x := open(t, func(o *shell.Options) {
+		o.KillWait, o.WorkspaceRoot = 300*time.Millisecond, filepath.Join(dir, "root")
+		o.AllowedPrograms, o.ProgramDirs = []string{"env"}, []string{dir, "/usr/bin"}
+	})
+	got := strings.Join(x.Warnings(), "\n")
+	for _, key := range []string{"actions.allowed_programs", "actions.workspace_root"} {
+		if !strings.Contains(got, key+" was not examined: ") {
+			t.Errorf("no word of %s in %q", key, got)
+		}
+	}
+	answer()
+	eventually(t, "nothing waits for it", func() bool { return x.Unanswered() == 0 })
+	if got := strings.Join(x.Warnings(), "\n"); !strings.Contains(got, "actions.allowed_programs names env") || strings.Contains(got, "examined") {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A variable that is granted from what gives nothing to read holds no start either, and no command: the start is refused, and a
+// command has its bound.
+func TestAGrantFromWhatGivesNothingIsRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	o := options(t.TempDir())
+	o.KillWait, o.Env = 300*time.Millisecond, []shell.Grant{{Name: "TOKEN", FromFile: pipe, Queues: []string{"tools"}}}
+	write(t, pipe, "there at the start", 0o600)
+	x, err := shell.New(o)
+	if err == nil {
+		err = os.Remove(pipe)
+	}
+	if err == nil {
+		err = unix.Mkfifo(pipe, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shell.New(o); err == nil || !strings.Contains(err.Error(), "actions.env: the grant of \"TOKEN\" has no value: nothing could be read") {
+		t.Errorf("the next start: %v", err)
+	}
+	e := run("true")
+	e.Bound = 100 * time.Millisecond
+	if got := execute(t, x, e); !strings.HasPrefix(got, "deadline_exceeded") {
+		t.Errorf("got %s", got)
+	}
+	end, err := os.OpenFile(pipe, os.O_WRONLY, 0) // who waits reads nothing, and the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := end.Close(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "nothing waits for it", func() bool { return x.Unanswered() == 0 })
+}
+
 // What nobody waits for is bounded: then a look is a failure at once.
 func TestLooksThatAreNeverAnsweredAreBounded(t *testing.T) {
 	t.Parallel()

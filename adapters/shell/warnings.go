@@ -13,12 +13,32 @@ import (
 
 // worldWarnings are settings of the world of commands that do less than they seem to.
 func (x *Executor) worldWarnings() []string {
+	return slices.Concat(
+		x.looked("actions.allowed_programs", x.programWarnings),
+		x.looked("actions.env", x.grantWarnings),
+		x.looked("actions.workspace_root", x.rootWarnings),
+	)
+}
+
+// looked gives the warnings of a look at files. One that is not answered is one of them: it holds no start.
+func (x *Executor) looked(key string, look func() []string) []string {
 	var list []string
+	if !x.pool.inTime(func() { list = look() }) {
+		return []string{fmt.Sprintf("%s was not examined: a file system that it names did not answer within %s", key, x.o.KillWait)}
+	}
+	return list
+}
+
+func (x *Executor) programWarnings() (list []string) {
 	for _, entry := range x.o.AllowedPrograms {
 		if warning := x.entryWarning(entry); warning != "" {
 			list = append(list, "actions.allowed_programs names "+warning)
 		}
 	}
+	return list
+}
+
+func (x *Executor) grantWarnings() (list []string) {
 	for _, g := range x.o.Env {
 		value, err := x.o.valueOf(g)
 		if !g.Secret || err != nil {
@@ -38,7 +58,7 @@ func (x *Executor) worldWarnings() []string {
 				"whole value is printed", g.Name, minSecret, short))
 		}
 	}
-	return append(list, x.rootWarnings()...)
+	return list
 }
 
 // entryWarning names an admitted program that runs others, by its own name or by what it is a link to, and an entry that is
