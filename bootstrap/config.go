@@ -238,6 +238,6 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "api.max_streams_per_subject", kind: kindInt, def: "64", min: 1, doc: "streams of one caller that are open at the same time", field: func(c *Config) any { return &c.APIMaxStreamsPerSubject }},
 		{name: "log.level", alias: "log-level", reload: true, kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
-		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "what running commands get after TERM before they are parked", field: func(c *Config) any { return &c.DrainTimeout }},
+		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "how long running commands go on after TERM before they are stopped and parked; 0: they are stopped at once", field: func(c *Config) any { return &c.DrainTimeout }},
 	}
 }

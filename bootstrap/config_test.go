@@ -92,6 +92,7 @@ func TestValuesOfAWrongKindAreRefusedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"AION_DRAIN_TIMEOUT=30":          `AION_DRAIN_TIMEOUT: drain.timeout: "30" is not a duration; write 30s`,
+		"AION_DRAIN_TIMEOUT=11m":         "drain.timeout: must be at most 10m0s; got 11m",
 		"AION_LIMITS_PAYLOAD_BYTES=2MB":  "is not a size",
 		"AION_ENGINE_WORKERS=many":       "is not a whole number",
 		"AION_MCP_ENABLED=yes":           "is neither true nor false",
@@ -99,6 +100,7 @@ func TestValuesOfAWrongKindAreRefusedWithTheirPlace(t *testing.T) {
 		"AION_ENGINE_LOST_ATTEMPTS=0":    "must be at least 1",
 		"AION_SERVER_LISTEN=0.0.0.0:80":  "0.0.0.0:80 is reachable from other machines and auth.mode is off",
 		"AION_ACTIONS_CLAIM_TTL=26s":     "actions.claim_ttl: must be at least actions.kill_grace + actions.kill_wait + 20s (27s); got 26s",
+		"AION_ACTIONS_KILL_GRACE=0":      "actions.kill_grace: must be at least 1ns; got 0",
 		"AION_ACTIONS_KILL_GRACE=40s":    "actions.claim_ttl: must be at least actions.kill_grace + actions.kill_wait + 20s (1m5s); got 1m0s",
 		"AION_SERVER_LISTEN=nowhere":     "is not host:port",
 		"AION_MCP_ALLOWED_ORIGINS=*":     "is not an origin",
@@ -111,6 +113,15 @@ func TestValuesOfAWrongKindAreRefusedWithTheirPlace(t *testing.T) {
 				t.Errorf("%q is not in %q", want, message)
 			}
 		})
+	}
+}
+
+// actions 11, server 4.2: no time at all is refused where a time is meant, and means something where a server drains: at once.
+func TestADrainMayTakeNoTime(t *testing.T) {
+	t.Parallel()
+	cfg, err := bootstrap.Load(nil, []string{"AION_DRAIN_TIMEOUT=0", "HOME=/tmp"}, t.TempDir(), "")
+	if err != nil || cfg.DrainTimeout != 0 {
+		t.Errorf("%s, %v", cfg.DrainTimeout, err)
 	}
 }
 

@@ -59,3 +59,34 @@ func TestAServerThatDrainsAnswersAndBeginsNothing(t *testing.T) {
 		t.Errorf("the run is %v", d["status"])
 	}
 }
+
+// actions 5.3, server 4.2: a drain without time stops running commands at once. Their grace is theirs all the same: a result that
+// comes in it is recorded, and the rest goes on with the next start under its number.
+func TestADrainWithoutTimeStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	home, dir := newHome(t), t.TempDir()
+	s := serve(t, home, "--drain.timeout", "0", "--actions.kill_grace", "5s")
+	c := connect(t, s)
+	c.deploy("saves.awl", document("saves", `trap "echo saved; exit 0" TERM; touch "$1/$2.begun"; while :; do sleep 0.1; done`, ""))
+	c.deploy("waits.awl", document("waits", `touch "$1/$2.begun"; while [ ! -e "$1/go" ]; do sleep 0.1; done; echo "$2"`, ""))
+	saves := c.start("saves", map[string]any{"dir": dir, "key": "a"})
+	waits := c.start("waits", map[string]any{"dir": dir, "key": "b"})
+	begun(t, dir, 2)
+	if code := s.stop(); code != 0 {
+		t.Errorf("the drain ends with %d:\n%s", code, s.log)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = connect(t, serve(t, home))
+	for _, id := range []string{saves, waits} {
+		d := c.untilEnded(id)
+		started, failed := c.attempts(id)
+		if d["status"] != "Completed" || len(failed) != 0 || started[len(started)-1]["attempt"] != 1.0 {
+			t.Errorf("%v, started %v, failed %v", d["status"], started, failed)
+		}
+	}
+	if started, _ := c.attempts(saves); len(started) != 1 {
+		t.Errorf("what was saved in the grace ran again: %v", started)
+	}
+}
