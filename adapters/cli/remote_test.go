@@ -139,6 +139,7 @@ func TestCommandsAskTheirRoutes(t *testing.T) {
 		{"query " + idOne + " state", []string{"POST /namespaces/default/runs/" + idOne + `/queries {"query_name":"state"}`}, `{"result":{"n":9007199254740993}}`, "{\"n\":9007199254740993}\n"},
 		{"cancel " + idOne + " --reason enough", []string{"POST /namespaces/default/runs/" + idOne + `/cancel {"reason":"enough"}`}, `{"workflow_id":"` + idOne + `"}`, "cancelled " + idOne + "\n"},
 		{"pause " + idOne, []string{"POST /namespaces/default/runs/" + idOne + "/pause {}"}, `{"workflow_id":"x","status":"Paused"}`, "x\tPaused\n"},
+		{"reopen " + idOne + " --reason again", []string{"POST /namespaces/default/runs/" + idOne + `/reopen {"reason":"again"}`}, `{"workflow_id":"x","status":"Running"}`, "x\tRunning\n"},
 		{"outcome " + idOne, []string{"GET /namespaces/default/runs/" + idOne + "/outcome"}, `{"status": "Completed", "result": 9007199254740993}`, "{\"status\":\"Completed\",\"result\":9007199254740993}\n"},
 		{"start hello", []string{`POST /namespaces/default/runs {"input":{},"workflow_type":"hello"}`}, `{"workflow_id":"w","run_id":"r","status":"Running"}`, "w\tr\tRunning\n"},
 		{"start hello --package " + hashA, []string{`POST /namespaces/default/runs {"input":{},"package_id":"` + hashA + `","workflow_type":"hello"}`}, `{"workflow_id":"w"}`, "w\t"},
@@ -457,7 +458,7 @@ func TestHostileAnswersAreShownEscaped(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, whole) }))
 	t.Cleanup(s.Close)
 	for _, args := range []string{
-		"list", "describe " + idOne, "history " + idOne, "signal " + idOne + " go", "cancel " + idOne, "pause " + idOne, "start hello",
+		"list", "describe " + idOne, "history " + idOne, "signal " + idOne + " go", "cancel " + idOne, "pause " + idOne, "reopen " + idOne + " --reason x", "start hello",
 		"deploy d.awl --document", "versions", "route hello " + hashA, "unload hello " + hashA + " --yes", "documents list", "documents history a.awl", "namespaces list",
 		"namespaces describe x", "tasks list", "tasks describe t", "audit list", "list -o id",
 	} {

@@ -99,6 +99,27 @@ func newPauseCommand(p *Program, g *globals) *cobra.Command {
 	})
 }
 
+func newReopenCommand(p *Program, g *globals) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "reopen ID --reason TEXT",
+		Short: "go on with a run that failed, timed out or was cancelled: what failed is done again",
+		Long: "What failed is done again and what was in flight begins anew, under the same version of the workflow; what is done stays done,\n" +
+			"and the timeout of the workflow starts anew. A parent that was told of the end is not told of another one.",
+		Example: "  aion reopen 019a3c1e-4f2a --reason 'the disk has room again'",
+		Args:    arguments(1, 1, "the id of a run, or a prefix of 8 or more characters"),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the history")
+	return asks(p, g, cmd, func(ctx context.Context, s *session, args []string) error {
+		if reason == "" {
+			return &usage{message: "--reason is missing: the history keeps why a run was reopened", hint: cmd.CommandPath() + " " + args[0] + " --reason 'the disk has room again'"}
+		}
+		return s.act(ctx, args[0], "/reopen", map[string]any{"reason": reason}, func(o object) error {
+			return p.say("%s\t%s", o.text("workflow_id"), o.text("status"))
+		})
+	})
+}
+
 // find resolves an id or a unique prefix of one.
 func find(ctx context.Context, e *Engine, given string) (begun, error) {
 	id := strings.ToLower(given)

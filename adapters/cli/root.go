@@ -68,7 +68,7 @@ func newRoot(p *Program) *cobra.Command {
 	for _, add := range []func(*Program, *globals) *cobra.Command{
 		newRunCommand, newResumeCommand, newServerCommand, newMCPCommand, newAWLCommand,
 		newStartCommand, newListCommand, newDescribeCommand, newHistoryCommand, newTranscriptCommand, newOutcomeCommand,
-		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand,
+		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand, newReopenCommand,
 		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
 		newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand,
 	} {

@@ -49,6 +49,7 @@ func TestAForeignRunIsLikeAMissingOne(t *testing.T) {
 		{"GET", "/transcript/stream?run_id=" + missing + "&activity_id=0&attempt=1"},
 		{"POST", "/cancel"},
 		{"POST", "/pause"},
+		{"POST", "/reopen"},
 		{"POST", "/resume"},
 		{"POST", "/signals"},
 		{"POST", "/queries"},
@@ -56,6 +57,9 @@ func TestAForeignRunIsLikeAMissingOne(t *testing.T) {
 		body := ""
 		if c[1] == "/signals" {
 			body = `{"signal_name":"go"}`
+		}
+		if c[1] == "/reopen" {
+			body = `{"reason":"x"}`
 		}
 		if c[1] == "/queries" {
 			body = `{"query_name":"state"}`

@@ -18,6 +18,7 @@ func (a *API) runChangeRoutes() []route {
 		{method: "POST", path: runPath + "/cancel", grant: namespaced, keyed: true, action: "run.cancel", serve: a.cancelRun, body: []string{"reason?", "run_id?"}},
 		{method: "POST", path: runPath + "/pause", grant: namespaced, keyed: true, action: "run.pause", serve: a.hold(a.Runs.Pause), body: []string{"reason?", "run_id?"}},
 		{method: "POST", path: runPath + "/resume", grant: namespaced, keyed: true, action: "run.resume", serve: a.hold(a.Runs.Resume), body: []string{"reason?", "run_id?"}},
+		{method: "POST", path: runPath + "/reopen", grant: namespaced, keyed: true, action: "run.reopen", serve: a.hold(a.Runs.Reopen), body: []string{"reason", "run_id?"}},
 	}
 }
 
@@ -103,7 +104,7 @@ type held struct {
 	HistorySeq *history.Seq `json:"history_seq"` // null when nothing was recorded
 }
 
-// hold pauses or resumes.
+// hold pauses, resumes or reopens.
 func (a *API) hold(change func(context.Context, access.Caller, runs.HoldRequest) (runs.Held, error)) handler {
 	return func(ctx context.Context, q *request) (answer, error) {
 		req := runs.HoldRequest{Ref: q.bodyRef(), Reason: q.body.free("reason"), IdempotencyKey: q.key}

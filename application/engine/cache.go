@@ -16,8 +16,12 @@ type entry struct {
 	state    *machine.State       // nil: the plan is not loaded, or the history does not fold under it
 	contract *deployment.Contract // nil: the plan is not loaded
 	fault    string               // why the history does not fold; empty: it does
+	asked    bool                 // the machine was asked, whatever came of it; of an ended run it is not, as a rule
 	pace     pace
 }
+
+// unasked reports that nobody has asked the machine about a run that has ended.
+func (e *entry) unasked() bool { return e.run != nil && e.run.Ended() && e.state == nil && !e.asked }
 
 // cache keeps the entries used last. It may lose any of them at any time: they are folded again.
 type cache struct {

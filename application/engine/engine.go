@@ -141,6 +141,11 @@ func (e *Engine) Do(ctx context.Context, id domain.WorkflowID, decide Decision) 
 	return e.wait(ctx, id, item{decide: decide})
 }
 
+// DoEnded is Do for a decision that needs the state of a run that has ended, too: to go on with it.
+func (e *Engine) DoEnded(ctx context.Context, id domain.WorkflowID, decide Decision) (Receipt, error) {
+	return e.wait(ctx, id, item{decide: decide, ended: true})
+}
+
 // Begin is Do for a workflow id that has just been minted: nobody can have used it, so the store is not asked.
 func (e *Engine) Begin(ctx context.Context, id domain.WorkflowID, decide Decision) (Receipt, error) {
 	return e.wait(ctx, id, item{decide: decide, fresh: true})
@@ -158,6 +163,12 @@ func (e *Engine) Refused() bool { return e.committer.refused.Load() }
 // durable.
 func (e *Engine) Look(ctx context.Context, id domain.WorkflowID, look func(v View) error) error {
 	_, err := e.wait(ctx, id, item{look: look})
+	return err
+}
+
+// LookEnded is Look with the state of a run that has ended, too.
+func (e *Engine) LookEnded(ctx context.Context, id domain.WorkflowID, look func(v View) error) error {
+	_, err := e.wait(ctx, id, item{look: look, ended: true})
 	return err
 }
 

@@ -18,7 +18,7 @@ func (e *Engine) fault(ctx context.Context, t *turn, s *spoilt) {
 		return
 	}
 	it := t.items[0]
-	ent, err := e.load(ctx, t.box.id, it.fresh)
+	ent, err := e.load(ctx, t.box.id, item{fresh: it.fresh})
 	if err != nil || ent.run == nil || ent.run.Ended() {
 		it.done(Receipt{}, internal)
 		e.boxes.served(t.box)

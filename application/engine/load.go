@@ -18,8 +18,9 @@ import (
 const foldPage = 128
 
 // load gives the folded state of a workflow, from memory or from its history. One that does not exist gives an entry
-// without a run. What other servers may have overtaken is held against the store first.
-func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*entry, error) {
+// without a run. What other servers may have overtaken is held against the store first. The first item that it is for says
+// what is needed.
+func (e *Engine) load(ctx context.Context, id domain.WorkflowID, first item) (*entry, error) {
 	if ent := e.cache.take(id); ent != nil {
 		if !e.deps.Shared {
 			return ent, nil
@@ -30,7 +31,7 @@ func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*e
 			return ent, err
 		}
 	}
-	if fresh {
+	if first.fresh {
 		return &entry{}, nil
 	}
 	for {
@@ -38,28 +39,34 @@ func (e *Engine) load(ctx context.Context, id domain.WorkflowID, fresh bool) (*e
 		if err != nil || len(rows) == 0 {
 			return &entry{}, err
 		}
-		ent, err := e.read(ctx, id, rows[len(rows)-1])
+		ent, err := e.read(ctx, id, rows[len(rows)-1], first.ended)
 		if !errors.Is(err, errNextRun) {
 			return ent, err
 		}
 	}
 }
 
-// errNextRun says that another server opened the next generation while the history was read.
+// errNextRun says that another server opened the next generation, or the run again, while the history was read.
 var errNextRun = errors.New("the next run has begun")
 
 // read folds the latest run.
-func (e *Engine) read(ctx context.Context, id domain.WorkflowID, latest history.RunRow) (ent *entry, err error) {
+func (e *Engine) read(ctx context.Context, id domain.WorkflowID, latest history.RunRow, ended bool) (ent *entry, err error) {
 	ent = &entry{run: run.New(latest.Namespace, latest.Generation)}
-	if latest.Status.Terminal() {
-		return ent, e.fold(ctx, id, ent, latest.FirstSeq) // nothing follows, so the machine is not asked
+	if latest.Status.Terminal() && !ended { // little follows, so the machine is not asked
+		if err = e.fold(ctx, id, ent, latest.FirstSeq); err == nil && !ent.run.Ended() {
+			err = errNextRun
+		}
+		return ent, err
 	}
+	ent.asked = true
 	ent.contract, err = e.deps.Plans.Contract(ctx, latest.PackageVersion)
 	if domain.CodeOf(err) == domain.CodeUnavailable {
 		return nil, err
 	}
-	if err != nil {
+	if err != nil && !latest.Status.Terminal() {
 		e.deps.Logger.Error("the plan of a run cannot be loaded", "workflow_id", id, "run_id", latest.RunID, "error", err)
+	}
+	if err != nil {
 		ent.contract = nil
 	}
 	return ent, e.fold(ctx, id, ent, latest.FirstSeq)

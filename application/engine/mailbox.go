@@ -14,6 +14,7 @@ type item struct {
 	look   func(View) error
 	done   func(Receipt, error)
 	fresh  bool // the workflow id has just been minted
+	ended  bool // it needs the state of a run that has ended, too
 	tries  int  // lost races
 }
 

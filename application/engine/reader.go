@@ -38,6 +38,10 @@ func (r *Reader) Run(ctx context.Context, row history.RunRow, look func(View) er
 	if err != nil {
 		return err
 	}
+	if !p.Ended() { // it was reopened since its row was read
+		row.Status = p.Status()
+		return r.Run(ctx, row, look)
+	}
 	return look(View{At: r.engine.now(), Run: p})
 }
 

@@ -65,7 +65,7 @@ func (e *Engine) serveBox(ctx context.Context, b *box) {
 		return
 	}
 	began := e.deps.Clock.Now()
-	ent, err := e.load(ctx, b.id, head.fresh)
+	ent, err := e.load(ctx, b.id, head)
 	if err != nil {
 		e.failBox(b, err)
 		if domain.CodeOf(err) == domain.CodeUnavailable && e.deps.Clock.Now().Sub(began) >= waitedForRead {
@@ -111,7 +111,7 @@ func (e *Engine) fill(t *turn) error {
 	}
 	for !t.full() {
 		it, waiting := e.boxes.first(t.box)
-		if waiting == 0 || it.look != nil && len(t.commit.Events) > 0 || e.deps.Shared && t.left == 0 {
+		if waiting == 0 || it.look != nil && len(t.commit.Events) > 0 || e.deps.Shared && t.left == 0 || it.ended && t.entry.unasked() {
 			return nil
 		}
 		e.boxes.drop(t.box)
@@ -304,7 +304,7 @@ func (e *Engine) seal(t *turn) {
 	t.commit.Namespace, t.commit.WorkflowID = row.Namespace, t.box.id
 	t.commit.ExpectedSeq = t.commit.Events[0].Seq - 1
 	t.commit.Acts = t.acts.List
-	if row.Status != t.row.Status || row.RunID != t.row.RunID || row.PausedReason != t.row.PausedReason {
+	if row.Status != t.row.Status || row.RunID != t.row.RunID || row.PausedReason != t.row.PausedReason || !row.EndedAt.Equal(t.row.EndedAt) {
 		t.commit.Rows = append(t.commit.Rows, row)
 	}
 }

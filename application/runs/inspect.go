@@ -53,7 +53,7 @@ func (s *Service) Inspect(ctx context.Context, who access.Caller, ref Ref) (Insp
 	if err != nil {
 		return Inspection{}, err
 	}
-	out := Inspection{Description: d, Generations: len(rows), Permits: permits(d)}
+	out := Inspection{Description: d, Generations: len(rows)}
 	for i, row := range rows {
 		if row.RunID != d.RunID {
 			continue
@@ -67,13 +67,21 @@ func (s *Service) Inspect(ctx context.Context, who access.Caller, ref Ref) (Insp
 			return Inspection{}, err
 		}
 		out.StartedBy, out.EndedBy, out.Paused = a.Started.StartedBy, a.EndedBy, a.Pause
-		out.Deadline, out.Input = a.Started.Deadline, a.Started.Input
+		out.Deadline, out.Input = a.Deadline, a.Started.Input
+		reopen, err := s.unreopenable(ctx, row)
+		if err != nil {
+			return Inspection{}, err
+		}
+		out.Permits = permits(d, reopen)
 		out.ChildrenTotal = len(a.Children)
 		out.Children, err = s.children(ctx, a.Children[:min(len(a.Children), listedChildren)])
 		return out, err
 	}
 	return Inspection{}, run.NotFound(d.WorkflowID, d.RunID)
 }
+
+// goesOn is why nothing can be done to a generation that another one follows.
+const goesOn = "the workflow goes on in a later run"
 
 func (s *Service) children(ctx context.Context, list []run.ChildAccount) ([]InspectedChild, error) {
 	out := make([]InspectedChild, 0, len(list))
@@ -91,12 +99,12 @@ func (s *Service) children(ctx context.Context, list []run.ChildAccount) ([]Insp
 	return out, nil
 }
 
-// permits judges what can be done to a run by where it stands.
-func permits(d Description) []Permit {
+// permits judges what can be done to a run by where it stands. reopen says why it cannot be reopened.
+func permits(d Description, reopen string) []Permit {
 	over := ""
 	switch {
 	case d.Status == history.ContinuedAsNew:
-		over = "the workflow goes on in a later run"
+		over = goesOn
 	case d.Status.Terminal():
 		over = "the run has ended"
 	}
@@ -120,7 +128,7 @@ func permits(d Description) []Permit {
 		{Action: "cancel", Reason: over},
 		{Action: "pause", Reason: pause},
 		{Action: "resume", Reason: resume},
-		{Action: "reopen", Reason: "this server does not reopen runs"},
+		{Action: "reopen", Reason: reopen},
 	}
 	for i := range list {
 		list[i].Allowed = list[i].Reason == ""

@@ -19,6 +19,7 @@ import (
 // keyed is a change of a workflow under an idempotency key; without a key it is kept nowhere.
 type keyed struct {
 	scope, key, request string
+	ended               bool // the change may go on with a run that has ended
 }
 
 // keyedBy names a change by who makes it, where and how; request is all that two equal requests share.
@@ -92,7 +93,11 @@ func (s *Service) change(ctx context.Context, l located, k keyed, decide engine.
 	if c.first, c.repeated, err = s.before(ctx, k); c.repeated || err != nil {
 		return c, err
 	}
-	c.receipt, err = s.Engine.Do(ctx, l.id, func(v engine.View) (engine.Change, error) {
+	do := s.Engine.Do
+	if k.ended {
+		do = s.Engine.DoEnded
+	}
+	c.receipt, err = do(ctx, l.id, func(v engine.View) (engine.Change, error) {
 		change, err := decide(v)
 		if err == nil && len(change.Facts) > 0 {
 			change.Key = s.record(k, l, v)

@@ -1,4 +1,4 @@
-// Package runs holds the use cases of one durable workflow: start, signal, query, cancel, describe, list, history and
+// Package runs holds the use cases of one durable workflow: start, signal, query, cancel, pause, reopen, describe, list, history and
 // follow. Each method authorises its caller first; a workflow of another namespace is answered like a missing one.
 package runs
 
@@ -22,6 +22,8 @@ type catalogue interface {
 	Routed(ctx context.Context, workflowType string) (*deployment.Contract, error)
 	// Contract gives a loaded version, or refuses what is none (CodeNotFound).
 	Contract(ctx context.Context, contentHash string) (*deployment.Contract, error)
+	// Source gives the text of a version as the store holds it now, or refuses what is none (CodeNotFound).
+	Source(ctx context.Context, contentHash string) (string, error)
 	// Types names them in order.
 	Types(ctx context.Context) ([]string, error)
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"slices"
 	"time"
 
 	"aion/domain"
@@ -14,8 +13,9 @@ import (
 // its caller and not safe for concurrent use.
 type Account struct {
 	Started    history.WorkflowStarted
-	Pause      *Pause // nil while nobody holds the run
-	EndedBy    string // who cancelled it; else empty
+	Pause      *Pause    // nil while nobody holds the run
+	EndedBy    string    // who cancelled it; else empty
+	Deadline   time.Time // when the timeout of the workflow fires; zero: never
 	Activities []ActivityAccount
 	Children   []ChildAccount
 }
@@ -58,7 +58,6 @@ type ActivityAccount struct {
 	EndedAt       time.Time // zero while open
 	NextAttemptAt time.Time // zero: none waits
 	Attempts      []AttemptAccount
-	before        *ActivityAccount // as it stood when the run closed; nil: it had ended
 }
 
 // AttemptAccount is one try. Class, code and message are those of its failure.
@@ -82,7 +81,6 @@ type ChildAccount struct {
 	Detached     bool
 	Open         bool
 	ordinal      int64
-	before       bool // it was open when the run closed
 }
 
 // Apply folds the next event of the run in. The history was judged when it was written, so that what does not fit is
@@ -100,7 +98,7 @@ func (a *Account) Apply(e history.Recorded) error {
 	case history.WorkflowResumed:
 		a.Pause = nil
 	case history.WorkflowReopened:
-		a.reopen()
+		a.EndedBy = "" // what ended with the run stays ended; what is done again has a number of its own
 	case history.WorkflowCancelled:
 		a.EndedBy = ev.By
 		a.close(e.At)
@@ -123,7 +121,11 @@ func (a *Account) Apply(e history.Recorded) error {
 		a.childEnded(ev.Child)
 	case history.ChildCancelled:
 		a.childEnded(ev.Child)
-	case history.TimerFired, history.TimerStarted, history.TimerCancelled, history.SignalReceived, history.StepEntered,
+	case history.TimerStarted:
+		if ev.Purpose == "workflow" {
+			a.Deadline = ev.FireAt
+		}
+	case history.TimerFired, history.TimerCancelled, history.SignalReceived, history.StepEntered,
 		history.OutcomeTaken, history.StepFailed, history.ForkStarted, history.ForkJoined, history.LoopPass, history.LoopEnded,
 		history.RegionOpened, history.RegionSlot, history.RegionClosed, history.SubflowEntered, history.SubflowLeft:
 	}
@@ -135,29 +137,11 @@ func (a *Account) close(at time.Time) {
 	a.Pause = nil
 	for i := range a.Activities {
 		if t := &a.Activities[i]; t.State.Open() {
-			stood := *t
-			stood.Attempts = slices.Clone(t.Attempts)
 			t.cancel(at)
-			t.before = &stood
 		}
 	}
 	for i := range a.Children {
-		c := &a.Children[i]
-		c.before, c.Open = c.Open, false
-	}
-}
-
-// reopen takes back what the end of the run closed.
-func (a *Account) reopen() {
-	a.EndedBy = ""
-	for i := range a.Activities {
-		if before := a.Activities[i].before; before != nil {
-			a.Activities[i] = *before
-		}
-	}
-	for i := range a.Children {
-		c := &a.Children[i]
-		c.Open, c.before = c.Open || c.before, false
+		a.Children[i].Open = false
 	}
 }
 

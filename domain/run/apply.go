@@ -154,6 +154,8 @@ func (r *Run) reopened(e history.Recorded, ev history.WorkflowReopened) error {
 	}
 	r.row.Status, r.row.EndedAt, r.row.Outcome = history.Running, time.Time{}, ""
 	r.terminal, r.result, r.failure = 0, nil, nil
+	// What was open ended with the run, without events of its own; what is to be done again gets new numbers.
+	r.open, r.timers, r.children = ordered[Activity]{}, ordered[Timer]{}, ordered[Child]{}
 	return nil
 }
 

@@ -53,6 +53,36 @@ func (r *Run) Resume(by, reason string) (history.Event, error) {
 	return history.WorkflowResumed{By: by, Reason: reason}, nil
 }
 
+// Reopen decides what going on with an ended run records. Only one that failed, timed out or was cancelled can go on
+// (NotReopenable).
+func (r *Run) Reopen(by, reason string) (history.Event, error) {
+	switch r.Status() {
+	case history.Failed, history.TimedOut, history.Cancelled:
+		return history.WorkflowReopened{By: by, Reason: reason, FromSeq: r.terminal}, nil
+	case history.ContinuedAsNew:
+		return nil, NotReopenable("run %s of workflow %s goes on in a later run; omit run_id to reach that", r.ID(), r.WorkflowID())
+	case history.Completed:
+		return nil, NotReopenable("workflow %s is %s, and a run that has completed has nothing left to do; start a new one", r.WorkflowID(), r.ending())
+	case history.Running, history.Paused:
+	}
+	return nil, NotReopenable("workflow %s is %s; only a run that is %s, %s or %s can be reopened", r.WorkflowID(), r.Status(),
+		history.Failed, history.TimedOut, history.Cancelled)
+}
+
+// NotReopenable refuses to go on with a run.
+func NotReopenable(format string, args ...any) error {
+	return &domain.Error{Code: domain.CodeInvalidState, Type: "NotReopenable", Message: fmt.Sprintf(format, args...)}
+}
+
+// PlanGone refuses to go on with a run whose version was unloaded.
+func (r *Run) PlanGone() error {
+	return &domain.Error{
+		Code: domain.CodeInvalidState, Type: "PlanGone",
+		Message: fmt.Sprintf("version %s of %s, which workflow %s is pinned to, is not loaded; deploy the same text again, then reopen",
+			r.row.PackageVersion, r.row.WorkflowType, r.WorkflowID()),
+	}
+}
+
 // Alive refuses an ended run (WorkflowTerminal).
 func (r *Run) Alive() error {
 	if !r.Ended() {

@@ -255,10 +255,11 @@ func TestRowsAndFoldAgreeWithTheProjection(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 120).Draw(t, "events") {
+			event := draw(t, x)
 			if x.run.Ended() {
-				break
+				event = history.WorkflowReopened{FromSeq: x.seq}
 			}
-			if err := x.add(draw(t, x)); err != nil {
+			if err := x.add(event); err != nil {
 				t.Fatalf("a legal event is refused: %v", err)
 			}
 			if rapid.Bool().Draw(t, "commit") {

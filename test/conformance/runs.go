@@ -30,6 +30,7 @@ func RunIndex(t *testing.T, open func(testing.TB) Runs) {
 		"pages give every run once while others start":   stablePages,
 		"rows that started at one moment page by run id": tiedPages,
 		"open runs pin their version":                    pinnedRuns,
+		"a run that has ended goes on":                   reopenedRun,
 	})
 }
 
@@ -80,6 +81,35 @@ func chainOfRuns(t *testing.T, s Runs) { // engine 6
 	}
 	rows, err := s.Runs(t.Context(), f.id)
 	same(t, "chain", must(t, rows, err), want)
+}
+
+func reopenedRun(t *testing.T, s Runs) { // engine 10
+	f := newFlow(1)
+	mustAppend(t, s, f.started())
+	put := func(status history.Status) history.RunRow {
+		row := f.row(status)
+		if status.Terminal() {
+			row.Outcome = "lost"
+		}
+		c := f.next(step(f.head))
+		c.Rows = []history.RunRow{row}
+		mustAppend(t, s, c)
+		return row
+	}
+	open := ports.RunFilter{Namespace: namespace, Status: history.Running}
+	ended := ports.RunFilter{Namespace: namespace, EndedAfter: start}
+	for range 2 {
+		put(history.Failed)
+		row := put(history.Running)
+		rows, err := s.Runs(t.Context(), f.id)
+		same(t, "the row", must(t, rows, err), []history.RunRow{row})
+		rows, err = s.List(t.Context(), open, nil, 10)
+		same(t, "the open ones", must(t, rows, err), []history.RunRow{row})
+		rows, err = s.List(t.Context(), ended, nil, 10)
+		same(t, "the ended ones", must(t, rows, err), []history.RunRow(nil))
+		_, n, err := s.PinnedBy(t.Context(), row.PackageVersion, 1)
+		same(t, "holders", must(t, n, err), int64(1))
+	}
 }
 
 func foreignRuns(t *testing.T, s Runs) { // server 8

@@ -28,6 +28,7 @@ func TaskStore(t *testing.T, open func(testing.TB) Tasks) {
 		"moving changes attempt, state, owner and time":   movedTask,
 		"ending takes the task away":                      endedTask,
 		"closing a run takes its tasks, not others'":      closedRunTasks,
+		"a run closed and reopened at once has new tasks": reopenedTasks,
 		"a parked task is due under its own attempt":      parkedTasks,
 		"a refused commit adds no task":                   refusedTask,
 		"what waits is counted by task queue":             queueDepths,
@@ -63,6 +64,16 @@ func due(t *testing.T, s ports.TaskStore, now time.Time, limit int) []history.Ta
 	t.Helper()
 	tasks, err := s.Due(t.Context(), now, limit)
 	return must(t, tasks, err)
+}
+
+func reopenedTasks(t *testing.T, s Tasks) { // engine 10
+	f := newFlow(1)
+	withTasks(t, s, f, f.task(0, history.TaskQueued), f.task(1, history.TaskStarted))
+	again := f.task(2, history.TaskQueued)
+	mustAppend(t, s, f.acting(history.RunClosed{WorkflowID: f.id, RunID: f.run}, history.TaskAdded{Task: again}))
+	same(t, "open", openTasks(t, s, f.id), []history.Task{again})
+	lost, err := s.Lost(t.Context(), []history.Claim{{Key: f.key(1, 1), Token: 4}})
+	same(t, "lost", must(t, lost, err), []history.Claim{{Key: f.key(1, 1), Token: 4}})
 }
 
 func noTasks(t *testing.T, s Tasks) {
