@@ -24,6 +24,7 @@ import (
 	"aion/application/deployments"
 	"aion/application/engine"
 	"aion/application/namespaces"
+	"aion/application/retention"
 	"aion/application/runs"
 	"aion/application/tasks"
 	"aion/application/timers"
@@ -49,6 +50,7 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.MCPTaskList
 	ports.AuditLog
 	ports.ReplicaStore
+	ports.RetentionStore
 }
 
 // App is one engine with everything that it runs on, built from the leaves up.
@@ -81,6 +83,7 @@ type App struct {
 	registry   *metrics.Registry
 	trail      *audit.Trail
 	catalogue  *deployments.Service
+	retention  *retention.Service
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -193,6 +196,7 @@ func (a *App) build(st store, parts Parts) error {
 		},
 	})
 	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log})
+	a.retention = a.newRetention(st)
 	a.registry.WatchTasks(st.CountMCPTasks)
 	a.registry.WatchActions(a.sources(publisher, st))
 	a.Authoring = authoring.New(authoring.Deps{
@@ -280,6 +284,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.begin(ctx, "timers", a.wheel.Run)
 	a.begin(ctx, "couriers", a.couriers.Run)
 	a.begin(ctx, "tasks", a.tasks.Run)
+	a.begin(ctx, "retention", a.retention.Run)
 	if a.keys != nil {
 		a.begin(ctx, "issuer keys", a.keys.Run)
 	}

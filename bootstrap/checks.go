@@ -46,6 +46,7 @@ func crossChecks(c Config) []string {
 		add("limits.payload_bytes", fmt.Sprintf("must be at most mcp.max_body_bytes (%d), which bounds the request that carries it; got %d", c.MCPMaxBodyBytes, c.LimitPayloadBytes))
 	}
 	checkStore(c, add)
+	checkKeeping(c, add)
 	if _, err := domain.ParseNamespace(c.NamespaceDefault); err != nil {
 		add("namespaces.default", fmt.Sprintf("%q is no namespace name; use [a-z0-9][a-z0-9._-]{0,62}", c.NamespaceDefault))
 	}

@@ -113,5 +113,6 @@ func (a *App) apply(c Config) error {
 		a.live.endpoint.ChangeRates(c.MCPRatePerSecond, c.MCPRateBurst)
 	}
 	a.gate.Change(a.limits(c))
+	a.retention.Change(c.RetentionClosed)
 	return nil
 }

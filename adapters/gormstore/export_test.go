@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/logger"
+
+	"aion/ports"
 )
 
 func (s *Store) sqlite() *writer { return s.write.(*writer) }
@@ -129,4 +131,10 @@ func OffsetAfter(looks [][2]time.Duration) time.Duration {
 		c.add(before, before.Add(l[1]), before.Add(l[1]/2+l[0]))
 	}
 	return c.measured()
+}
+
+// HideClosed begins to remove workflows and breaks off.
+func (s *Store) HideClosed(ctx context.Context, workflows []ports.ClosedWorkflow) (int, error) {
+	_, hidden, err := s.remove(ctx, workflows)
+	return len(hidden), err
 }

@@ -53,6 +53,8 @@ func TestEveryStatementUsesAnIndexOnPostgres(t *testing.T) { // engine 18
 		grouped := strings.Contains(q, "GROUP BY namespace, task_queue") || strings.Contains(q, "ORDER BY h.chain")
 		// The heads of a group are held in the order of their ids.
 		grouped = grouped || strings.Contains(q, "ORDER BY id FOR UPDATE")
+		// What is posted is delivered at once.
+		handful = handful || strings.Contains(q, "NOT IN (SELECT workflow_id FROM outbox)") && strings.Count(steps, "Seq Scan") == 1
 		if strings.Contains(steps, "Seq Scan") && !handful || strings.Contains(steps, "  Sort") && !grouped || strings.HasPrefix(steps, "Sort") && !grouped {
 			t.Errorf("the plan of\n%s\nis\n%s", q, steps)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -271,4 +272,20 @@ func (w *writer) row(ctx context.Context, dest []driver.Value, query string, arg
 	default:
 		return true, rows.Close()
 	}
+}
+
+// vacuum gives pages that are free back to the file system when the transaction ends. The statement has a row for each.
+func (w *writer) vacuum(ctx context.Context, pages int64) error {
+	rows, err := w.conn.QueryContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, pages), nil)
+	if err != nil {
+		return err
+	}
+	none := make([]driver.Value, len(rows.Columns()))
+	for err == nil {
+		err = rows.Next(none)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
 }

@@ -25,6 +25,7 @@ type Registry struct {
 	audited  *prometheus.CounterVec
 	attempts attempts
 	auth     auth
+	removed  prometheus.Counter
 }
 
 var _ ports.Meter = (*Registry)(nil)
@@ -52,7 +53,7 @@ func New() *Registry {
 	}, []string{"action", "outcome"})
 	r.registry.MustRegister(r.requests, r.calls, r.seconds, r.reloads, r.audited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	r.attempts, r.auth = newAttempts(r.registry), newAuth(r.registry)
+	r.attempts, r.auth, r.removed = newAttempts(r.registry), newAuth(r.registry), newRetention(r.registry)
 	return r
 }
 

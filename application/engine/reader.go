@@ -63,6 +63,9 @@ func (r *Reader) fold(ctx context.Context, row history.RunRow) (*run.Run, error)
 		if err != nil {
 			return nil, err
 		}
+		if len(page) == 0 && p.ID() == "" { // removed since its row was read
+			return nil, run.WorkflowNotFound(row.WorkflowID, row.Namespace)
+		}
 		for _, rec := range page {
 			if rec.RunID != row.RunID {
 				return p, nil

@@ -99,6 +99,7 @@ var table = map[string][]string{
 	"application/tasks":       {"domain", "ports"},
 	"application/audit":       {"domain", "ports"},
 	"application/replicas":    {"domain", "ports"},
+	"application/retention":   {"domain", "ports"},
 	"application/transcripts": {"domain", "ports"},
 	"application/authoring":   {"domain", "ports", "application/deployments"},
 	"application/deployments": {"domain", "ports"},

@@ -28,6 +28,7 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.MCPTaskList
 	ports.AuditLog
 	ports.ReplicaStore
+	ports.RetentionStore
 }
 
 // Moment is where in a call a fault strikes.
