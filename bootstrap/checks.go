@@ -28,6 +28,7 @@ func crossChecks(c Config) []string {
 	var findings []string
 	add := func(key, problem string) { findings = append(findings, prefix(c.Origins[key], key)+problem) }
 	checkServer(c, add)
+	checkTLS(c, add)
 	checkToken(c, add)
 	checkIssuer(c, add)
 	if _, err := web.NewOrigins("mcp.allowed_origins", c.MCPAllowedOrigins); err != nil {

@@ -15,6 +15,10 @@ type Config struct {
 	ServerAllowedHosts []string
 	ServerCORSOrigins  []string
 
+	TLSCertFile   string
+	TLSKeyFile    string
+	TLSMinVersion string
+
 	AuthMode           string
 	AuthAllowInsecure  bool
 	AuthToken          Secret // also when it came from AuthTokenFile
@@ -159,6 +163,9 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "server.public_url", kind: kindText, doc: "how clients reach the server, scheme://host[:port]; mode jwks needs it", field: func(c *Config) any { return &c.ServerPublicURL }},
 		{name: "server.allowed_hosts", reload: true, kind: kindList, doc: "further Host names that requests may carry, besides IP literals and localhost", field: func(c *Config) any { return &c.ServerAllowedHosts }},
 		{name: "server.cors_allowed_origins", reload: true, kind: kindList, doc: "browser origins that may call /api/v1, scheme://host[:port]", field: func(c *Config) any { return &c.ServerCORSOrigins }},
+		{name: "tls.cert_file", reload: true, kind: kindPath, doc: "the certificate chain in PEM that the server serves TLS with; empty: plain HTTP. Read again at SIGHUP", field: func(c *Config) any { return &c.TLSCertFile }},
+		{name: "tls.key_file", reload: true, kind: kindPath, doc: "the private key of tls.cert_file in PEM", field: func(c *Config) any { return &c.TLSKeyFile }},
+		{name: "tls.min_version", kind: kindText, def: "1.2", doc: "the oldest TLS version that is spoken", choices: []string{"1.2", "1.3"}, field: func(c *Config) any { return &c.TLSMinVersion }},
 		{name: "auth.mode", kind: kindText, def: "off", doc: "who a caller is: off (every request is the operator), token (one shared secret) or jwks (signed tokens)", choices: []string{"off", "token", "jwks"}, field: func(c *Config) any { return &c.AuthMode }},
 		{name: "auth.allow_insecure", kind: kindBool, def: "false", doc: "allow auth.mode off on an address that other machines reach", field: func(c *Config) any { return &c.AuthAllowInsecure }},
 		{name: "auth.token", reload: true, kind: kindSecret, doc: "the shared secret of mode token, at least 16 characters", field: func(c *Config) any { return &c.AuthToken }},

@@ -76,6 +76,7 @@ func load(src source) (Config, error) {
 		return Config{}, &domain.Error{Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid", Message: strings.Join(findings, "\n")}
 	}
 	cfg.Ignored = unknownVariables(env)
+	cfg.Exposed = append(cfg.Exposed, exposedKey(cfg)...)
 	return cfg, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"aion/adapters/cli"
@@ -19,6 +20,8 @@ type live struct {
 	origins  *web.Origins
 	pages    *web.Origins  // of the API
 	endpoint *mcp.Endpoint // nil where /mcp is not served
+
+	certificate *web.Certificate // nil without TLS
 }
 
 // reloads reads the configuration again at every SIGHUP until stop.
@@ -53,7 +56,7 @@ func (b *backend) reload(ctx context.Context, o cli.Open, app *App, setLevel fun
 	if len(pending) > 0 {
 		app.log.Warn("changed keys need a restart", "keys", strings.Join(pending, ", "))
 	}
-	for _, text := range c.Exposed {
+	for _, text := range slices.Concat(c.Exposed, app.expiring()) {
 		app.log.Warn("configuration", "warning", text)
 	}
 }
@@ -68,7 +71,7 @@ func (a *App) Reload(next Config) (applied, pending []string, err error) {
 		old, given := k.field(&merged), k.field(&next)
 		switch {
 		case reflect.DeepEqual(old, given):
-		case k.reload:
+		case k.reload && !a.switchesTLS(k, next):
 			reflect.ValueOf(old).Elem().Set(reflect.ValueOf(given).Elem())
 			merged.Origins[k.name] = next.Origins[k.name]
 			applied = append(applied, k.name)
@@ -79,8 +82,12 @@ func (a *App) Reload(next Config) (applied, pending []string, err error) {
 	if findings := crossChecks(merged); len(findings) > 0 {
 		return nil, nil, &domain.Error{Code: domain.CodeInvalidInput, Type: "ConfigurationInvalid", Message: strings.Join(findings, "\n")}
 	}
-	if err := a.apply(merged); err != nil {
+	renewed, err := a.apply(merged)
+	if err != nil {
 		return nil, nil, err
+	}
+	if renewed && !slices.Contains(applied, tlsCertFile) {
+		applied = append(applied, tlsCertFile) // the same file, with another certificate in it
 	}
 	a.Config = merged
 	a.shown.config.Store(&merged)
@@ -88,22 +95,26 @@ func (a *App) Reload(next Config) (applied, pending []string, err error) {
 	return applied, pending, nil
 }
 
-// apply does first what can fail.
-func (a *App) apply(c Config) error {
+// apply does first what can fail. renewed says that the server proves itself with another certificate than before.
+func (a *App) apply(c Config) (renewed bool, err error) {
 	hosts, err := web.NewHosts(publicHost(c.ServerPublicURL), c.ServerAllowedHosts)
 	if err != nil {
-		return err
+		return false, err
 	}
 	origins, err := web.NewOrigins(a.live.origins.Key(), c.MCPAllowedOrigins)
 	if err != nil {
-		return err
+		return false, err
 	}
 	pages, err := web.NewOrigins(a.live.pages.Key(), c.ServerCORSOrigins)
 	if err != nil {
-		return err
+		return false, err
+	}
+	proof, err := certificate(c)
+	if err != nil {
+		return false, err
 	}
 	if err := a.live.entrance.change(c); err != nil {
-		return err
+		return false, err
 	}
 	a.live.hosts.Replace(hosts)
 	a.live.origins.Replace(origins)
@@ -114,5 +125,9 @@ func (a *App) apply(c Config) error {
 	}
 	a.gate.Change(a.limits(c))
 	a.retention.Change(c.RetentionClosed)
-	return nil
+	if proof == nil || proof.Same(a.live.certificate) {
+		return false, nil
+	}
+	a.live.certificate.Replace(proof)
+	return true, nil
 }

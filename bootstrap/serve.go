@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -142,7 +144,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	}
 	l := listening(c, addr)
 	l.Store, l.Recovered, l.Took, l.Warnings = app.storeName(), app.Lost, time.Since(began), app.warnings()
-	announce(log, c, localURL(addr), l, ready(l))
+	announce(log, c, localURL(c, addr), l, ready(l))
 	defer b.reloads(ctx, o, app, setLevel)()
 	if err := app.listen(ctx, host, c.DrainTimeout); err != nil && context.Cause(ctx) == nil {
 		return err
@@ -153,27 +155,33 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 // listening tells where and to whom a server answers. Who listens on every address of a machine is reached by each of
 // them; this machine's own stands for all.
 func listening(c Config, addr net.Addr) cli.Listening {
-	l := cli.Listening{Version: version, URL: localURL(addr), Auth: c.AuthMode, Reachable: !loopbackAddr(addr), MCP: c.MCPEnabled}
+	l := cli.Listening{Version: version, URL: localURL(c, addr), Auth: c.AuthMode, Reachable: !loopbackAddr(addr), MCP: c.MCPEnabled}
 	if c.ServerPublicURL != "" {
 		l.URL = c.ServerPublicURL
 	}
 	return l
 }
 
-// reached is how those who look for this server reach it: other machines by its public name.
+// reached is how those who look for this server reach it: other machines by its public name, and everybody when it serves
+// TLS under that name, because it is the one that the certificate proves.
 func (a *App) reached(addr net.Addr) string {
-	if a.others.shared && a.Config.ServerPublicURL != "" {
-		return a.Config.ServerPublicURL
+	public := a.Config.ServerPublicURL
+	if public != "" && (a.others.shared || a.Config.TLSCertFile != "" && strings.HasPrefix(public, "https:")) {
+		return public
 	}
-	return localURL(addr)
+	return localURL(a.Config, addr)
 }
 
 // localURL is how a process of this machine reaches addr.
-func localURL(addr net.Addr) string {
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return fmt.Sprintf("http://127.0.0.1:%d", tcp.Port)
+func localURL(c Config, addr net.Addr) string {
+	scheme := "http://"
+	if c.TLSCertFile != "" {
+		scheme = "https://"
 	}
-	return "http://" + addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("%s127.0.0.1:%d", scheme, tcp.Port)
+	}
+	return scheme + addr.String()
 }
 
 // listen serves until ctx ends and the running attempts have, or the grace is over: while a server drains it can be read, signalled
@@ -217,7 +225,7 @@ func announce(log *slog.Logger, c Config, local string, l cli.Listening, shown b
 }
 
 func (a *App) warnings() []string {
-	list := append(append([]string{}, a.Config.Ignored...), a.Config.Exposed...)
+	list := slices.Concat(a.Config.Ignored, a.Config.Exposed, a.expiring())
 	if a.Config.AuthAllowInsecure {
 		list = append(list, "auth.allow_insecure is set: whoever reaches the port is the operator")
 	}
@@ -256,7 +264,13 @@ func (a *App) Host() (*web.Host, error) {
 	}
 	a.live.hosts, a.live.origins, a.live.pages = hosts, origins, pages
 	health := web.NewHealth(a.checks()...)
-	host := web.New(web.Config{Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e)}, health, a.ids, a.log)
+	if a.live.certificate, err = certificate(c); err != nil {
+		return nil, err
+	}
+	host := web.New(web.Config{
+		Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e),
+		Certificate: a.live.certificate, LeastTLS: leastTLS(c),
+	}, health, a.ids, a.log)
 	if e.resource != nil {
 		e.resource.Mount(host.Router())
 	}

@@ -35,11 +35,13 @@ const (
 
 // Config is what an operator decides about the host.
 type Config struct {
-	Listen         string   // host:port, or unix:/path; port 0 takes any free one
-	MaxConnections int      // at once; at this number accept waits; 0: 10,000
-	Build          string   // version and commit, in x-aion-build on every answer
-	Hosts          Hosts    // names under which the server may be addressed
-	Origins        *Origins // browser origins of every route that has no list of its own; nil: none
+	Listen         string       // host:port, or unix:/path; port 0 takes any free one
+	MaxConnections int          // at once; at this number accept waits; 0: 10,000
+	Build          string       // version and commit, in x-aion-build on every answer
+	Hosts          Hosts        // names under which the server may be addressed
+	Origins        *Origins     // browser origins of every route that has no list of its own; nil: none
+	Certificate    *Certificate // serves TLS, with HTTP/2; nil: plain HTTP
+	LeastTLS       uint16       // the oldest TLS version that is spoken; 0: 1.2
 	// Details says whose probes are told the checks besides the status; nil: everybody's.
 	Details func(*http.Request) bool
 }
@@ -153,10 +155,18 @@ func (h *Host) Run(ctx context.Context) error {
 			_ = server.Close() // what still runs after the grace is cut; there is nobody to tell
 		}
 	})
-	if err := server.Serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := h.serve(server); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", h.cfg.Listen, err)
 	}
 	return nil
+}
+
+func (h *Host) serve(server *http.Server) error {
+	if h.cfg.Certificate == nil {
+		return server.Serve(h.listener)
+	}
+	server.TLSConfig = h.cfg.Certificate.config(h.cfg.LeastTLS)
+	return server.ServeTLS(h.listener, "", "")
 }
 
 // Ending makes the server unready, while it still serves: whoever balances load sends it nothing new.

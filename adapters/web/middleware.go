@@ -35,6 +35,9 @@ func identify(build string, ids ports.IDs) gin.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if c.Request.TLS != nil {
+			h.Set("Strict-Transport-Security", transportSecurity)
+		}
 		if build != "" {
 			h.Set("X-Aion-Build", build)
 		}

@@ -192,6 +192,12 @@ func (c *Client) noAnswer(ctx context.Context, err error) error {
 		return &domain.Error{Code: domain.CodeUnavailable, Type: "NoServer", Err: err, Message: fmt.Sprintf(
 			"nobody serves at %s; start a server with `aion server`, or name another with --server", c.place.shown)}
 	}
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return &domain.Error{Code: domain.CodeUnavailable, Type: "CertificateRefused", Err: err, Message: fmt.Sprintf(
+			"the certificate of %s is not trusted (%v); name its authority with --ca-file, or the server by the name that it proves with --server",
+			c.place.shown, untrusted.Err)}
+	}
 	var in *url.Error
 	if errors.As(err, &in) {
 		err = in.Err

@@ -228,7 +228,7 @@ func TestTLSIsVerified(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(s.Close)
 	s.Config.ErrorLog = nil
-	if _, err := open(t, client.Target{URL: s.URL}).Do(t.Context(), client.Request{Path: "/x"}); domain.TypeOf(err) != "ServerAway" {
+	if _, err := open(t, client.Target{URL: s.URL}).Do(t.Context(), client.Request{Path: "/x"}); domain.TypeOf(err) != "CertificateRefused" {
 		t.Errorf("an unknown authority: %v", err)
 	}
 	pool := x509.NewCertPool()
