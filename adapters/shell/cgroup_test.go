@@ -30,10 +30,10 @@ func delegated(t *testing.T) string {
 }
 
 // actions 39, 40, 41: a killed server, and a killed server whose supervisors died with it, by supervisors alone and with
-// cgroups. What leaves the tree of its parent is in its cgroup still.
+// cgroups. What leaves the tree of its parent is in its cgroup still. Groups have no supervisors: there the next start ends all.
 func TestKilledServersLeaveNothingInEveryKindOfContainment(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{shell.ContainAuto, shell.ContainSupervisor} {
+	for _, kind := range []string{shell.ContainAuto, shell.ContainSupervisor, shell.ContainGroup} {
 		for _, with := range []string{"server", "server and supervisors"} {
 			t.Run(kind+", "+with, func(t *testing.T) {
 				t.Parallel()

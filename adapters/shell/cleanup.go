@@ -181,8 +181,8 @@ func carries(pid int, entry []byte) bool {
 	return err == nil && (bytes.HasPrefix(env, entry) || bytes.Contains(env, append([]byte{0}, entry...)))
 }
 
-// lookedAfter reports whether a process runs below a supervisor: that of another server, because what is left has none. Above
-// this process there may be one that has nothing to do with either.
+// lookedAfter reports whether a process runs below a supervisor, or below a server that has none: those of another server, because
+// what is left has neither. Above this process there may be one that has nothing to do with either.
 func lookedAfter(table []supervise.Process, p supervise.Process, self int) bool {
 	parents := make(map[int]int, len(table))
 	for _, q := range table {
@@ -196,12 +196,22 @@ func lookedAfter(table []supervise.Process, p supervise.Process, self int) bool 
 		return all
 	}
 	ours := above(self)
-	return slices.ContainsFunc(above(p.Parent), func(pid int) bool { return !slices.Contains(ours, pid) && isSupervisor(pid) })
+	return slices.ContainsFunc(above(p.Parent), func(pid int) bool { return !slices.Contains(ours, pid) && looksAfter(pid) })
 }
 
-func isSupervisor(pid int) bool {
+// looksAfter reports whether a process is a supervisor, or runs the program of this one.
+func looksAfter(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && supervise.Active(strings.Split(string(line), "\x00"))
+	return err == nil && (supervise.Active(strings.Split(string(line), "\x00")) || program(pid) == program(os.Getpid()))
+}
+
+// program is the name of the file that a process runs, also when that was replaced meanwhile.
+func program(pid int) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return fmt.Sprintf("pid %d", pid)
+	}
+	return strings.TrimSuffix(filepath.Base(path), " (deleted)")
 }
 
 // sweepScratch removes the directories of attempts that no ledger entry names any more.

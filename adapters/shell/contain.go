@@ -17,9 +17,11 @@ func (x *Executor) contain() {
 	}
 }
 
-// adopt makes this process the heir of orphans, unless trees are held together by groups alone.
+// adopt makes this process the heir of orphans, unless trees are held together by groups alone: then it starts commands itself,
+// and hands down no signal that it was started to ignore.
 func (o *Options) adopt() error {
 	if o.Containment == ContainGroup {
+		supervise.CatchIgnored()
 		return nil
 	}
 	return supervise.Adopt()

@@ -385,44 +385,70 @@ func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
 }
 
 // actions 40: what carries the key of an attempt that was left may be a later attempt of the same activity, which a server of
-// another home on this host has taken over: that is looked after.
+// another home on this host has taken over: that is looked after, by a supervisor or by that server itself.
 func TestWhatAnotherServerRunsNowIsNotLeftOver(t *testing.T) {
 	t.Parallel()
+	for _, kind := range []string{shell.ContainSupervisor, shell.ContainGroup} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			laterAttempt(t, kind)
+		})
+	}
+}
+
+func laterAttempt(t *testing.T, kind string) {
+	t.Helper()
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := run(`sh -c '(setsid sleep 300 &); echo up; exec sleep 300'`)
-	e.Dispatch.Key.Attempt = 2
-	stop, verdict, _ := start(t, open(t), e)
-	eventually(t, "its tree stands", func() bool { return len(holders(t, string(e.Dispatch.Key.RunID))) == 2 })
+	there := t.TempDir()
+	other := serveIn(t, kind, there, `sh -c 'setsid sleep 300 & exec sleep 300'`)
+	eventually(t, "its tree stands", func() bool { return commands(t, there) == 2 })
+	entries, err := filepath.Glob(there + "/attempts/*.json")
+	if err != nil || len(entries) == 0 {
+		t.Fatal(entries, err)
+	}
+	var later shell.Entry
+	for _, name := range entries {
+		var e shell.Entry
+		if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &e) == nil && e.Marker != "" {
+			later = e
+		}
+	}
 	left := exec.Command("sh", "-c", "exec sleep 300")
-	left.Env = []string{"AION_ACTIVITY_KEY=" + e.Dispatch.Key.ActivityKey()}
+	left.Env = []string{"AION_ACTIVITY_KEY=" + later.Marker}
 	left.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := left.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = left.Process.Kill() }()
 	home := t.TempDir()
-	x, err := shell.New(options(home))
+	o := options(home)
+	o.Containment = kind
+	x, err := shell.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, home+"/attempts/a.json", fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":1,"action":"go","boot_id":%q,"marker":%q,
 		"supervisor":{"pid":%d,"start_ticks":1},"leader":{"pid":%d,"start_ticks":1},"session":%d}`,
-		strings.TrimSpace(string(boot)), e.Dispatch.Key.ActivityKey(), 1<<22+1, 1<<22+2, 1<<22+2), 0o600)
+		strings.TrimSpace(string(boot)), later.Marker, 1<<22+1, 1<<22+2, 1<<22+2), 0o600)
 	if found, err := x.CleanUp(t.Context()); err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	if err := left.Wait(); err == nil || left.ProcessState.String() != "signal: killed" {
 		t.Errorf("what was left: %v", err)
 	}
-	if n := len(holders(t, string(e.Dispatch.Key.RunID))); n != 2 {
+	if n := commands(t, there); n != 2 {
 		t.Errorf("%d processes of the later attempt live", n)
 	}
-	stop(ports.StopCancelled)
-	if got := <-verdict; got != "dropped" {
-		t.Errorf("the later attempt: %s", got)
+	_ = other.Process.Kill()
+	_ = other.Wait()
+	if x, err = shell.New(options(there)); err == nil {
+		_, err = x.CleanUp(t.Context())
+	}
+	if err != nil || commands(t, there) != 0 {
+		t.Errorf("%d processes of it are left in the end, %v", commands(t, there), err)
 	}
 }
 

@@ -84,7 +84,9 @@ func (g *group) start(f supervise.Frame, fds []int) error {
 		attr.Credential = &syscall.Credential{Uid: f.User.UID, Gid: f.User.GID, Groups: f.User.Groups}
 	}
 	err := g.registry.start(g.s, func() (int, error) {
-		return syscall.ForkExec(f.Path, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: attr}) //nolint:gosec // running what it is told is the purpose
+		return supervise.Unblocked(func() (int, error) {
+			return syscall.ForkExec(f.Path, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: attr}) //nolint:gosec // running what it is told is the purpose
+		})
 	})
 	if err != nil {
 		return err

@@ -8,22 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"aion/adapters/shell"
 	"aion/adapters/shell/supervise"
 )
 
-// actions 28, 30
+// actions 28, 30: in every kind of containment.
 func TestACommandInheritsNothingOfHowTheServerWasStarted(t *testing.T) {
 	t.Parallel()
-	// All signals, also those that the C library keeps for itself as far as it lets go of them.
-	cmd := exec.Command("sh", "-c", `for n in $(seq 64); do (trap "" $n) 2>/dev/null && trap "" $n; done; umask 077; exec "$@" 9</dev/null`, "sh",
-		os.Args[0], maskedMode, t.TempDir(), "grep -E ^Sig(Ign|Blk) /proc/self/status", "ls /proc/self/fd") // no shell: it would unblock signals
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000`, `0\n1\n2\n3`} {
-		if !strings.Contains(string(out), `completed:{"exit_code":0,"stdout":"`+want+`","stderr":""}`) {
-			t.Errorf("got %s", out)
+	for _, kind := range []string{shell.ContainAuto, shell.ContainGroup} {
+		// All signals, also those that the C library keeps for itself as far as it lets go of them.
+		cmd := exec.Command("sh", "-c", `for n in $(seq 64); do (trap "" $n) 2>/dev/null && trap "" $n; done; umask 077; exec "$@" 9</dev/null`, "sh",
+			os.Args[0], maskedMode, t.TempDir(), "grep -E ^Sig(Ign|Blk) /proc/self/status", "ls /proc/self/fd") // no shell: it would unblock signals
+		cmd.Env = append(os.Environ(), contained+"="+kind)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000`, `0\n1\n2\n3`} {
+			if !strings.Contains(string(out), `completed:{"exit_code":0,"stdout":"`+want+`","stderr":""}`) {
+				t.Errorf("%s: got %s", kind, out)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,19 @@ func Adopt() error { return errUnsupported }
 
 // RestoreInternalSignals does nothing: no other C library keeps signals for itself.
 func RestoreInternalSignals() error { return nil }
+
+// CatchIgnored gives commands a default for the two signals that this process is commonly started to ignore: it catches them
+// instead.
+func CatchIgnored() {
+	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+}
+
+// Unblocked forks; what this process was started with as blocked stays so here.
+func Unblocked(fork func() (pid int, err error)) (pid int, err error) { return fork() }
 
 // CloseOnExec marks every descriptor from 3 up, so that nothing which this process was given without the flag reaches
 // a child.

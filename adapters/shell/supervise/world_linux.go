@@ -105,3 +105,25 @@ func catchSignals() {
 	}
 	signal.Notify(make(chan os.Signal, 1), all...)
 }
+
+// CatchIgnored is catchSignals for a process that is no supervisor and starts commands all the same: it catches what it was
+// started to ignore, and goes on as if it ignored that.
+func CatchIgnored() {
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		if ignored, err := isIgnored(uintptr(sig)); err == nil && ignored {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+}
+
+// Unblocked lets a process be forked with no signal blocked, whatever this one was started with.
+func Unblocked(fork func() (pid int, err error)) (pid int, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var none, before unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &before); err != nil {
+		return 0, fmt.Errorf("unblock signals: %w", err)
+	}
+	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) }() // as it could be set
+	return fork()
+}
