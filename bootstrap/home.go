@@ -45,6 +45,11 @@ func makeHome(home string) error {
 	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return homeUnwritable(home, err)
 	}
+	return judgeHome(home)
+}
+
+// judgeHome refuses a home that is not ours alone, or cannot be written.
+func judgeHome(home string) error {
 	info, err := os.Lstat(home)
 	if err != nil {
 		return homeUnwritable(home, err)

@@ -44,6 +44,7 @@ func Main() int {
 		Backend:      b,
 		Surroundings: b.surroundings,
 		Audit:        b.audit,
+		Doctor:       b.doctor,
 		Interrupts:   interrupts,
 	}, os.Args[1:])
 }

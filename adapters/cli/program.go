@@ -29,6 +29,8 @@ type Program struct {
 	Surroundings func(o Open) (*Surroundings, error)
 	// Audit opens the audit log of the local store, which no other process may have open.
 	Audit func(ctx context.Context, o Open) (*Audit, error)
+	// Doctor looks at this machine, and repairs what can be repaired without a loss if it is to fix.
+	Doctor func(o Open, fix bool) *Doctor
 	// Interrupts delivers SIGINT and SIGTERM.
 	Interrupts <-chan Interrupt
 

@@ -23,3 +23,12 @@ func networkFS(dir string) string {
 		return ""
 	}
 }
+
+// freeBytes is what may still be written to the disk of a directory; 0 when that cannot be known.
+func freeBytes(dir string) int64 {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0
+	}
+	return int64(st.Bavail) * st.Bsize
+}

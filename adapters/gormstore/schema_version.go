@@ -1,10 +1,12 @@
 package gormstore
 
-// SchemaVersion is the newest schema that this binary knows.
-func SchemaVersion() int {
-	steps, err := migrations("sqlite")
+// SchemaVersion is the newest schema of a SQLite store that this binary knows.
+func SchemaVersion() int { return int(knownSchema("sqlite")) }
+
+func knownSchema(database string) int64 {
+	steps, err := migrations(database)
 	if err != nil {
 		panic("gormstore: the embedded migrations: " + err.Error()) // a test opens a store with them
 	}
-	return len(steps)
+	return int64(len(steps))
 }

@@ -70,6 +70,7 @@ func (c *Client) Server() string { return c.place.shown }
 type Request struct {
 	Method string // empty: GET
 	Path   string
+	Root   bool // Path stands behind the server's address instead
 	Query  url.Values
 	Body   []byte // JSON, unless Media says otherwise; nil: none
 	Media  string
@@ -81,13 +82,23 @@ type Request struct {
 
 // Answer is an accepted request.
 type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
+	Status  int
+	Header  http.Header
+	Body    []byte
+	Expires time.Time // the certificate of the server; zero without TLS
 }
 
 // Do sends a request and reads its answer whole. Any other answer than a success is the refusal that it holds.
 func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	a, err := c.Ask(ctx, r)
+	if err == nil && (a.Status < 200 || a.Status > 299) {
+		return Answer{}, c.refusal(a)
+	}
+	return a, err
+}
+
+// Ask is Do that takes every answer for one, whatever its status.
+func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	res, quiet, err := c.send(ctx, r, end)
@@ -102,10 +113,12 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, c.noAnswer(ctx, err)
 	case len(body) > maxAnswer:
 		return Answer{}, c.strange(fmt.Sprintf("gives an answer of more than %d MiB", maxAnswer>>20))
-	case res.StatusCode < 200 || res.StatusCode > 299:
-		return Answer{}, c.refusal(res, body)
 	}
-	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, nil
+	a := Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	if res.TLS != nil && len(res.TLS.PeerCertificates) > 0 {
+		a.Expires = res.TLS.PeerCertificates[0].NotAfter
+	}
+	return a, nil
 }
 
 func (c *Client) patience(r Request) time.Duration {
@@ -145,6 +158,9 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	}
 	u := *c.place.base
 	address := u.String() + base + r.Path
+	if r.Root {
+		address = u.String() + r.Path
+	}
 	if len(r.Query) > 0 {
 		address += "?" + r.Query.Encode()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime"
-	"net/http"
 	"strings"
 
 	"aion/domain"
@@ -33,17 +32,17 @@ type problem struct {
 	Details   map[string]any `json:"details"`
 }
 
-func (c *Client) refusal(res *http.Response, body []byte) error {
-	if res.StatusCode >= 300 && res.StatusCode <= 399 {
-		return c.strange(fmt.Sprintf("answers with the redirect %d, which is not followed", res.StatusCode))
+func (c *Client) refusal(a Answer) error {
+	if a.Status >= 300 && a.Status <= 399 {
+		return c.strange(fmt.Sprintf("answers with the redirect %d, which is not followed", a.Status))
 	}
-	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	refused := parse(body)
+	media, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	refused := parse(a.Body)
 	if media != "application/problem+json" || refused == nil {
-		return c.strange(fmt.Sprintf("answers %d without saying why", res.StatusCode))
+		return c.strange(fmt.Sprintf("answers %d without saying why", a.Status))
 	}
-	refused.Status = res.StatusCode
-	if id := res.Header.Get("X-Request-Id"); id != "" {
+	refused.Status = a.Status
+	if id := a.Header.Get("X-Request-Id"); id != "" {
 		refused.RequestID = id
 	}
 	return refused

@@ -56,7 +56,7 @@ func (c *Client) Stream(ctx context.Context, r Request, last string, each func(E
 		if err != nil {
 			return Closed{}, c.noAnswer(ctx, err)
 		}
-		return Closed{}, c.refusal(res, text)
+		return Closed{}, c.refusal(Answer{Status: res.StatusCode, Header: res.Header, Body: text})
 	}
 	return c.read(ctx, body, each)
 }
