@@ -84,6 +84,7 @@ type App struct {
 	trail      *audit.Trail
 	catalogue  *deployments.Service
 	retention  *retention.Service
+	alive      func() // called while the host is alive; nil: nobody asks
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -95,11 +96,12 @@ type App struct {
 type Parts struct {
 	Executor ports.Executor
 	Log      *slog.Logger
+	Alive    func() // called about once a second while the process serves and is alive; it must not wait
 }
 
 // New opens the store and builds the rest; nothing runs until Start.
 func New(ctx context.Context, c Config, parts Parts) (*App, error) {
-	a := &App{Config: c, log: parts.Log, clock: system.Clock{}, ids: system.IDs{}, registry: metrics.New()}
+	a := &App{Config: c, log: parts.Log, alive: parts.Alive, clock: system.Clock{}, ids: system.IDs{}, registry: metrics.New()}
 	a.instance = a.ids.UUIDv7()
 	if a.log == nil {
 		a.log = logger(c, os.Stderr, slog.LevelDebug)

@@ -17,6 +17,7 @@ import (
 	"aion/adapters/gormstore"
 	"aion/adapters/mcp"
 	"aion/adapters/shell/supervise"
+	"aion/adapters/system"
 )
 
 // Set by the linker for releases.
@@ -33,7 +34,7 @@ func Main() int {
 	}
 	interrupts, heard, stop := signals()
 	defer stop()
-	b := &backend{environ: os.Environ(), signalled: heard}
+	b := &backend{environ: os.Environ(), signalled: heard, manager: system.NewNotifier(os.Getenv)}
 	return cli.Run(context.Background(), cli.Program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),

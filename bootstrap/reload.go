@@ -32,7 +32,9 @@ func (b *backend) reloads(ctx context.Context, o cli.Open, app *App, setLevel fu
 			case <-done:
 				return
 			case <-b.hangup:
+				_ = b.manager.Reloading() // a manager that does not listen has been told of at the start
 				b.reload(ctx, o, app, setLevel)
+				_ = b.manager.Ready("serving at " + text(&app.shown.address))
 			}
 		}
 	})

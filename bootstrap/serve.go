@@ -30,6 +30,7 @@ import (
 type backend struct {
 	environ []string
 	signalled
+	manager *system.Notifier // the service manager that started this process
 }
 
 func (b *backend) load(o cli.Open) (Config, error) {
@@ -117,7 +118,8 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 		floor = slog.LevelWarn // the banner says what a person needs
 	}
 	log, setLevel := leveled(c, os.Stderr, floor)
-	app, err := New(ctx, c, Parts{Log: log})
+	alive := func() { _ = b.manager.Alive() } // one that does not listen is told of at the start
+	app, err := New(ctx, c, Parts{Log: log, Alive: alive})
 	if err != nil {
 		return err
 	}
@@ -145,6 +147,8 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	l := listening(c, addr)
 	l.Store, l.Recovered, l.Took, l.Warnings = app.storeName(), app.Lost, time.Since(began), app.warnings()
 	announce(log, c, localURL(c, addr), l, ready(l))
+	b.announce(log, l)
+	defer b.tellsStop(ctx, app, c.DrainTimeout)()
 	defer b.reloads(ctx, o, app, setLevel)()
 	if err := app.listen(ctx, host, c.DrainTimeout); err != nil && context.Cause(ctx) == nil {
 		return err
@@ -269,7 +273,7 @@ func (a *App) Host() (*web.Host, error) {
 	}
 	host := web.New(web.Config{
 		Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e),
-		Certificate: a.live.certificate, LeastTLS: leastTLS(c),
+		Certificate: a.live.certificate, LeastTLS: leastTLS(c), Alive: a.alive,
 	}, health, a.ids, a.log)
 	if e.resource != nil {
 		e.resource.Mount(host.Router())

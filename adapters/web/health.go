@@ -50,8 +50,8 @@ func NewHealth(checks ...Check) *Health {
 	return h
 }
 
-// watch looks at every check once a second until ctx ends.
-func (h *Health) watch(ctx context.Context) {
+// watch looks at every check once a second until ctx ends. alive, unless nil, is called at every tick of liveness.
+func (h *Health) watch(ctx context.Context, alive func()) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for i, check := range h.checks {
@@ -61,6 +61,9 @@ func (h *Health) watch(ctx context.Context) {
 		h.mu.Lock()
 		h.tick = time.Now()
 		h.mu.Unlock()
+		if alive != nil {
+			alive()
+		}
 	})
 }
 

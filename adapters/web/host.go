@@ -42,6 +42,7 @@ type Config struct {
 	Origins        *Origins     // browser origins of every route that has no list of its own; nil: none
 	Certificate    *Certificate // serves TLS, with HTTP/2; nil: plain HTTP
 	LeastTLS       uint16       // the oldest TLS version that is spoken; 0: 1.2
+	Alive          func()       // called about once a second while the process is alive; it must not wait. nil: nobody asks
 	// Details says whose probes are told the checks besides the status; nil: everybody's.
 	Details func(*http.Request) bool
 }
@@ -146,7 +147,7 @@ func (h *Host) Run(ctx context.Context) error {
 	defer group.Wait()
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	group.Go(func() { h.health.watch(watching) })
+	group.Go(func() { h.health.watch(watching, h.cfg.Alive) })
 	group.Go(func() {
 		<-watching.Done()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)

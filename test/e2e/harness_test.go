@@ -115,9 +115,15 @@ func (l *logBuffer) String() string {
 // serve starts a server on a free port and waits until it listens.
 func serve(t testing.TB, home string, args ...string) *server {
 	t.Helper()
+	return serveIn(t, home, nil, args...)
+}
+
+// serveIn is serve with more variables.
+func serveIn(t testing.TB, home string, env []string, args ...string) *server {
+	t.Helper()
 	s := &server{t: t, log: &logBuffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(binary, append([]string{"server", "--listen", "127.0.0.1:0"}, args...)...)
-	s.cmd.Env = environ(home)
+	s.cmd.Env = append(environ(home), env...)
 	s.cmd.Dir = filepath.Dir(home)
 	pipe, err := s.cmd.StderrPipe()
 	if err != nil {
