@@ -29,6 +29,7 @@ import (
 	"aion/application/tasks"
 	"aion/application/timers"
 	"aion/application/transcripts"
+	"aion/application/workers"
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/ports"
@@ -51,6 +52,9 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.AuditLog
 	ports.ReplicaStore
 	ports.RetentionStore
+	ports.WorkerStore
+	ports.LeaseStore
+	ports.BacklogStore
 }
 
 // App is one engine with everything that it runs on, built from the leaves up.
@@ -75,6 +79,7 @@ type App struct {
 	openBodies func() // lets the dispatcher look into the deployed versions
 	couriers   *engine.Couriers
 	tasks      *tasks.Service
+	workers    *workers.Service
 	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
 	gate       *actions.Gate
 	api        *httpapi.API
@@ -183,8 +188,9 @@ func (a *App) build(st store, parts Parts) error {
 	a.dispatcher = actions.New(actions.Deps{
 		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
 		Clock: a.clock, IDs: a.ids, Logger: a.log, Meter: a.registry, ClaimTTL: c.ActionsClaimTTL, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
-		Peers: a.others.service, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait,
+		Peers: a.others.service, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait, Left: func() { a.workers.Wake() },
 	})
+	a.workers = a.newWorkers(st, catalogue, publisher)
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
 	a.Runs = runs.New(runs.Deps{
@@ -283,6 +289,8 @@ func (a *App) Start(ctx context.Context) error {
 		a.begin(ctx, "takeover", a.dispatcher.TakeOver)
 	}
 	a.begin(ctx, "dispatcher", a.dispatcher.Run)
+	a.begin(ctx, "leases", a.workers.Sweep)
+	a.begin(ctx, "polls", a.workers.Match)
 	a.begin(ctx, "timers", a.wheel.Run)
 	a.begin(ctx, "couriers", a.couriers.Run)
 	a.begin(ctx, "tasks", a.tasks.Run)
@@ -335,6 +343,7 @@ func (a *App) Close(ctx context.Context, grace time.Duration) error {
 // drain closes the door for everything new, and ends the running attempts. It may be called again.
 func (a *App) drain(ctx context.Context, grace time.Duration) error {
 	a.Authoring.Drain()
+	a.workers.Drain()
 	if len(a.stops) == 0 {
 		return nil
 	}

@@ -43,6 +43,9 @@ func crossChecks(c Config) []string {
 	if least := c.ActionsKillGrace + c.ActionsKillWait + 20*time.Second; c.ActionsClaimTTL < least {
 		add("actions.claim_ttl", fmt.Sprintf("must be at least actions.kill_grace + actions.kill_wait + 20s (%s); got %s", least, c.ActionsClaimTTL))
 	}
+	if least := 2 * c.WorkersHeartbeatInterval; c.WorkersLeaseTTL < least {
+		add("workers.lease_ttl", fmt.Sprintf("must be at least twice workers.heartbeat_interval (%s); got %s", least, c.WorkersLeaseTTL))
+	}
 	if c.LimitPayloadBytes > c.MCPMaxBodyBytes {
 		add("limits.payload_bytes", fmt.Sprintf("must be at most mcp.max_body_bytes (%d), which bounds the request that carries it; got %d", c.MCPMaxBodyBytes, c.LimitPayloadBytes))
 	}

@@ -80,6 +80,12 @@ type Config struct {
 	ActionsRunAs           string
 	ActionsEnv             []shell.Grant
 
+	WorkersHeartbeatInterval time.Duration
+	WorkersLeaseTTL          time.Duration
+	WorkersMaxLease          time.Duration
+	WorkersRequireContracts  bool
+	WorkersAllowedSubjects   []string
+
 	TranscriptMaxBatch     int
 	TranscriptMaxHold      time.Duration
 	TranscriptQueueEvents  int
@@ -219,6 +225,11 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "actions.limits.processes", kind: kindInt, def: "0", doc: "processes of one command, or of its user where there is no delegated cgroup; 0: no limit", field: func(c *Config) any { return &c.ActionsProcesses }},
 		{name: "actions.limits.memory_bytes", kind: kindSize, def: "0", doc: "memory of one command, or of each of its processes where there is no delegated cgroup; 0: no limit", field: func(c *Config) any { return &c.ActionsMemoryBytes }},
 		{name: "actions.limits.cpu_seconds", kind: kindInt, def: "0", doc: "processor time of each process of a command; 0: no limit", field: func(c *Config) any { return &c.ActionsCPUSeconds }},
+		{name: "workers.heartbeat_interval", kind: kindDuration, def: "10s", min: int64(time.Second), max: int64(10 * time.Minute), doc: "how often a remote worker is to call; one that misses three calls is gone", field: func(c *Config) any { return &c.WorkersHeartbeatInterval }},
+		{name: "workers.lease_ttl", kind: kindDuration, def: "30s", min: int64(time.Second), max: int64(time.Hour), doc: "how long a remote worker holds a task without a call; at least twice workers.heartbeat_interval", field: func(c *Config) any { return &c.WorkersLeaseTTL }},
+		{name: "workers.max_lease", kind: kindDuration, def: "1h", min: int64(time.Second), max: int64(7 * 24 * time.Hour), doc: "the longest lease that a worker may ask for at once", field: func(c *Config) any { return &c.WorkersMaxLease }},
+		{name: "workers.require_contracts", kind: kindBool, def: "false", doc: "refuse workers that register an action without its schemas", field: func(c *Config) any { return &c.WorkersRequireContracts }},
+		{name: "workers.allowed_subjects", reload: true, kind: kindList, doc: "subjects that may serve tasks; empty: whoever has the namespaces", field: func(c *Config) any { return &c.WorkersAllowedSubjects }},
 		{name: "transcript.max_batch_events", kind: kindInt, def: "256", min: 1, doc: "lines stored in one commit", field: func(c *Config) any { return &c.TranscriptMaxBatch }},
 		{name: "transcript.max_hold", kind: kindDuration, def: "50ms", doc: "wait to fill a batch; 0: none", field: func(c *Config) any { return &c.TranscriptMaxHold }},
 		{name: "transcript.queue_events", kind: kindInt, def: "8192", min: 1, doc: "lines held in memory per attempt", field: func(c *Config) any { return &c.TranscriptQueueEvents }},

@@ -16,6 +16,7 @@ const (
 	CodeUnauthenticated     Code = "unauthenticated"
 	CodeNamespaceDenied     Code = "namespace_denied"
 	CodeDeployDenied        Code = "deploy_denied"
+	CodeWorkerDenied        Code = "worker_denied"
 	CodeOriginDenied        Code = "origin_denied"
 	CodeInsufficientScope   Code = "insufficient_scope"
 	CodeNotFound            Code = "not_found"

@@ -49,6 +49,10 @@ func (t *tx) act(a history.Act) error {
 			return err
 		}
 		return t.send(sqlRunTimes, string(a.WorkflowID), string(a.RunID))
+	case history.LeaseTaken:
+		return t.putLease(&a.Lease)
+	case history.LeaseOver:
+		return t.send(sqlLeaseOver, string(a.End), a.Verdict, micros(a.RetryAt), a.Hash)
 	case history.Posted:
 		m := a.Message
 		t.told.Messages = true

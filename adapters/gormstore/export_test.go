@@ -63,8 +63,8 @@ func (s *Store) HoldWriter() (release func()) {
 	return func() { s.sqlite().turn <- struct{}{} }
 }
 
-// Waiting is the number of changes that wait for the turn.
-func (s *Store) Waiting() int {
+// WaitingChanges is the number of changes that wait for the turn.
+func (s *Store) WaitingChanges() int {
 	s.sqlite().mu.Lock()
 	defer s.sqlite().mu.Unlock()
 	return len(s.sqlite().waiting)

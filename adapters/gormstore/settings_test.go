@@ -15,6 +15,7 @@ import (
 	"aion/domain/history"
 	"aion/domain/task"
 	"aion/domain/transcript"
+	"aion/domain/worker"
 	"aion/ports"
 	"aion/test/conformance"
 	"aion/test/fake"
@@ -90,6 +91,39 @@ func TestReadingConnectionsCannotWrite(t *testing.T) {
 }
 
 // everyCall makes every call of every port that runs a statement, in each of its forms.
+// workerCalls are those about remote workers.
+func workerCalls(t *testing.T, s *gormstore.Store, id domain.WorkflowID, key domain.AttemptKey, check func(any, error)) {
+	t.Helper()
+	ctx := t.Context()
+	head, err := s.Head(ctx, id)
+	check(nil, err)
+	granted := history.Commit{Namespace: "default", WorkflowID: id, ExpectedSeq: head, Acts: []history.Act{
+		history.LeaseTaken{Lease: history.Lease{Hash: "h", TaskID: "t", WorkerID: "w", Key: key, State: history.LeaseHeld}}, history.LeaseOver{Hash: "other"},
+	}}
+	check(nil, s.Append(ctx, []history.Commit{granted})[0])
+	_, _, err = s.PutWorker(ctx, worker.Worker{ID: "w", Settings: worker.Settings{TaskQueue: "q"}})
+	check(nil, err)
+	check(s.Worker(ctx, "w"))
+	for _, queue := range []string{"", "q"} {
+		check(s.Workers(ctx, queue, fake.Epoch))
+		check(s.Backlogs(ctx, queue, fake.Epoch))
+	}
+	check(s.WaitingTasks(ctx, ports.Backlog{TaskQueue: "q"}, fake.Epoch, 10))
+	check(nil, s.SeenWorkers(ctx, []string{"w"}, fake.Epoch))
+	check(nil, s.DrainWorker(ctx, "w"))
+	check(s.Leases(ctx, "t"))
+	for _, of := range []string{"", "w"} {
+		check(s.OpenLeases(ctx, of))
+	}
+	check(s.LapsedLeases(ctx, fake.Epoch, 10))
+	check(s.ExtendLeases(ctx, []string{"h"}, fake.Epoch))
+	check(s.RekeyLease(ctx, "h", "k", fake.Epoch))
+	check(s.MoveLeases(ctx, []string{"k"}, ports.LeaseMove{From: history.LeaseHeld, To: history.LeaseEnded}))
+	for _, forgotten := range []string{"", "w"} {
+		check(s.ForgetWorkers(ctx, forgotten, fake.Epoch, 10))
+	}
+}
+
 func everyCall(t *testing.T, s *gormstore.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -146,6 +180,7 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 		check(s.NextTimer(ctx, of))
 		check(s.Pending(ctx, of, 10))
 	}
+	workerCalls(t, s, c.id, key, check)
 	check(s.NextDue(ctx))
 	check(s.DueTimers(ctx, nil, fake.Epoch, 10))
 	check(s.NextTimer(ctx, nil))

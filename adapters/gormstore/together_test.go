@@ -23,7 +23,7 @@ func queued(t *testing.T, s *gormstore.Store, calls ...func() error) []error {
 	var wg sync.WaitGroup
 	for i, call := range calls {
 		wg.Go(func() { errs[i] = call() })
-		for s.Waiting() != i+1 {
+		for s.WaitingChanges() != i+1 {
 			runtime.Gosched()
 		}
 	}
@@ -103,14 +103,14 @@ func TestAChangeThatWaitsIsWithdrawnWithItsCaller(t *testing.T) {
 	release := s.HoldWriter()
 	failed := make(chan error)
 	go func() { failed <- s.Append(ctx, oneCommit(cs[0]))[0] }()
-	for s.Waiting() != 1 {
+	for s.WaitingChanges() != 1 {
 		runtime.Gosched()
 	}
 	cancel(why)
 	if err := <-failed; !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if s.Waiting() != 0 {
+	if s.WaitingChanges() != 0 {
 		t.Error("the change still waits")
 	}
 	release()
@@ -134,7 +134,7 @@ func TestChangesThatWaitWhenTheStoreClosesAreRefused(t *testing.T) {
 	for i, c := range cs {
 		wg.Go(func() { errs[i] = s.Append(t.Context(), oneCommit(c))[0] })
 	}
-	for s.Waiting() != len(cs) {
+	for s.WaitingChanges() != len(cs) {
 		runtime.Gosched()
 	}
 	release()

@@ -13,6 +13,7 @@ import (
 	"aion/application/runs"
 	"aion/application/tasks"
 	"aion/application/transcripts"
+	"aion/application/workers"
 	"aion/domain"
 	"aion/ports"
 )
@@ -39,6 +40,7 @@ type Options struct {
 	Namespaces  *namespaces.Service
 	Deployments *deployments.Service
 	Tasks       *tasks.Service
+	Workers     *workers.Service
 	Trail       *audit.Trail
 	Server      Server
 

@@ -192,3 +192,30 @@ func message(err error) string {
 	}
 	return err.Error()
 }
+
+// list is a list of texts that are not empty.
+func (b *body) list(name string) []string {
+	if !b.has(name) {
+		return nil
+	}
+	elements, ok := jsontext.Elements(b.members[name])
+	out := make([]string, 0, len(elements))
+	for _, e := range elements {
+		text, is := jsontext.Text(e)
+		ok = ok && is && text != ""
+		out = append(out, text)
+	}
+	if !ok {
+		b.faults.add(pointer(name), "%s is a list of texts that are not empty", name)
+	}
+	return out
+}
+
+// truth is true or false; false when it is absent.
+func (b *body) truth(name string) bool {
+	text := string(b.members[name])
+	if b.has(name) && text != "true" && text != "false" {
+		b.faults.add(pointer(name), "%s is true or false", name)
+	}
+	return text == "true"
+}

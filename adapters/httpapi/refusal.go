@@ -98,7 +98,7 @@ func statusOf(e *domain.Error, byHeader bool) int {
 	switch e.Code {
 	case domain.CodeUnauthenticated:
 		return http.StatusUnauthorized
-	case domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope:
+	case domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeWorkerDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope:
 		return http.StatusForbidden
 	case domain.CodeNotFound:
 		return http.StatusNotFound
@@ -135,7 +135,7 @@ func inputStatus(errorType string, byHeader bool) int {
 		return http.StatusRequestURITooLong
 	case "HeadersTooLarge":
 		return http.StatusRequestHeaderFieldsTooLarge
-	case "CheckRefused", "CompileRefused":
+	case "CheckRefused", "CompileRefused", "ResultInvalid":
 		return http.StatusUnprocessableEntity
 	case "PreconditionRequired":
 		return http.StatusPreconditionRequired

@@ -275,7 +275,7 @@ func (w *world) stream(path string, headers ...string) string {
 // codes are the codes of refusals.
 func codes() []domain.Code {
 	return []domain.Code{
-		domain.CodeUnauthenticated, domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope,
+		domain.CodeUnauthenticated, domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeWorkerDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope,
 		domain.CodeNotFound, domain.CodeInvalidInput, domain.CodeInvalidState, domain.CodeNotRunning, domain.CodeUnknownQuery, domain.CodeQueryTimeout,
 		domain.CodeQueryFailed, domain.CodeRunFailed, domain.CodeIdempotencyConflict, domain.CodeVersionPinned, domain.CodeSequenceConflict,
 		domain.CodeNotConfigured, domain.CodeResourceExhausted, domain.CodeUnavailable, domain.CodeStoreLocked, domain.CodeBackend,

@@ -149,6 +149,13 @@ func (s *Store) act(a history.Act) {
 		of := func(p place) bool { return p.run == a.RunID }
 		s.tasks.remove(a.WorkflowID, of)
 		s.timers.remove(a.WorkflowID, of)
+	case history.LeaseTaken:
+		s.leases[a.Lease.Hash] = copyLease(a.Lease)
+	case history.LeaseOver:
+		if l, ok := s.leases[a.Hash]; ok {
+			l.State, l.End, l.Verdict, l.RetryAt = history.LeaseEnded, a.End, a.Verdict, stored(a.RetryAt)
+			s.leases[a.Hash] = l
+		}
 	case history.Posted:
 		if !s.posted[a.Message.ID] {
 			s.posted[a.Message.ID] = true

@@ -12,6 +12,7 @@ import (
 	"aion/domain/history"
 	"aion/domain/task"
 	"aion/domain/transcript"
+	"aion/domain/worker"
 	"aion/ports"
 )
 
@@ -36,6 +37,8 @@ type Store struct {
 	chain       string // of the audit records of this process
 	replicas    map[string]ports.Replica
 	epoch       int64 // of the last joining
+	workers     map[string]worker.Worker
+	leases      map[string]history.Lease // by hash
 }
 
 // workflow is one history and its runs by generation.
@@ -89,6 +92,8 @@ func New(clock ports.Clock) *Store {
 		namespaces:  map[domain.Namespace]ports.NamespaceRow{},
 		mcpTasks:    map[task.ID]task.Task{},
 		replicas:    map[string]ports.Replica{},
+		workers:     map[string]worker.Worker{},
+		leases:      map[string]history.Lease{},
 	}
 }
 

@@ -75,7 +75,7 @@ func title(code domain.Code) string {
 	switch code {
 	case domain.CodeUnauthenticated:
 		return "No valid credential was sent"
-	case domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope:
+	case domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeWorkerDenied, domain.CodeOriginDenied, domain.CodeInsufficientScope:
 		return "The caller may not do this"
 	case domain.CodeNotFound:
 		return "There is no such thing"

@@ -56,10 +56,17 @@ func begins(w waiting) engine.Decision {
 
 // prepare reads what the executor needs of a task that may start now.
 func (d *Dispatcher) prepare(ctx context.Context, w waiting) (action.Dispatch, bool) {
+	return d.dispatchOf(ctx, w.Namespace, w.Key, func(v engine.View) (run.Activity, bool) { return claimable(v, w) })
+}
+
+// dispatchOf reads what an attempt is run with, when it is one that find gives.
+func (d *Dispatcher) dispatchOf(
+	ctx context.Context, ns domain.Namespace, key domain.AttemptKey, find func(engine.View) (run.Activity, bool),
+) (action.Dispatch, bool) {
 	var open run.Activity
 	var labels map[string]string
-	err := d.Engine.Look(ctx, w.Key.WorkflowID, func(v engine.View) error {
-		if a, ok := claimable(v, w); ok {
+	err := d.Engine.Look(ctx, key.WorkflowID, func(v engine.View) error {
+		if a, ok := find(v); ok {
 			open, labels = a, v.Run.Row().Labels
 		}
 		return nil
@@ -67,7 +74,7 @@ func (d *Dispatcher) prepare(ctx context.Context, w waiting) (action.Dispatch, b
 	if err != nil || open.Type == "" {
 		return action.Dispatch{}, false
 	}
-	page, err := d.Events.History(ctx, w.Key.WorkflowID, open.ScheduledSeq, 1)
+	page, err := d.Events.History(ctx, key.WorkflowID, open.ScheduledSeq, 1)
 	if err != nil || len(page) == 0 {
 		d.Gate.doubted()
 		return action.Dispatch{}, false
@@ -75,11 +82,11 @@ func (d *Dispatcher) prepare(ctx context.Context, w waiting) (action.Dispatch, b
 	ev, err := page[0].Event()
 	scheduled, ok := ev.(history.ActivityScheduled)
 	if err != nil || !ok {
-		d.Logger.Error("the event that scheduled an activity cannot be read", keyed(w.Key, "error", err)...)
+		d.Logger.Error("the event that scheduled an activity cannot be read", keyed(key, "error", err)...)
 		return action.Dispatch{}, false
 	}
 	return action.Dispatch{
-		Namespace: w.Namespace, TaskQueue: open.TaskQueue, Node: open.Node, Key: w.Key, Name: open.Type,
+		Namespace: ns, TaskQueue: open.TaskQueue, Node: open.Node, Key: key, Name: open.Type,
 		Input: scheduled.Input, Config: open.Config, Labels: labels,
 	}, true
 }

@@ -40,6 +40,9 @@ type Deps struct {
 	MaxResult    int           // bytes of an encoded result; 2 MiB when zero
 	Poll         time.Duration // how long a lost wake-up may stay unnoticed; 1 s when zero
 
+	// Left is told that tasks wait that the server does not take itself; it must not wait. nil: nobody else takes any.
+	Left func()
+
 	// Peers are the servers that work on the same store; nil: none.
 	Peers     Peers
 	KillGrace time.Duration // the executor's: how long a stopped command may take to end by itself; 2 s when zero
@@ -171,7 +174,11 @@ func (d *Dispatcher) await(ctx context.Context, w waiting) {
 		}
 		return
 	}
-	if d.served(ctx, w) && !d.Gate.enqueue(w) {
+	if !d.served(ctx, w) {
+		d.leave()
+		return
+	}
+	if !d.Gate.enqueue(w) {
 		d.more = true
 		d.soon()
 	}

@@ -42,7 +42,10 @@ type Gate struct {
 	lanes  lanes
 	closed bool
 	empty  chan struct{} // closed when nothing holds a slot and nothing will
-	doubt  bool          // a commit that would have started an attempt failed: it may yet have happened
+	// What remote workers hold: by grants of this server, and of each namespace by all.
+	granted int
+	remote  map[domain.Namespace]int
+	doubt   bool // a commit that would have started an attempt failed: it may yet have happened
 }
 
 // NewGate gives a gate with all slots free. Zero limits are 256 and 1,024.
@@ -103,17 +106,21 @@ func (g *Gate) doubted() {
 func (g *Gate) rest() (idle, doubt bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.lanes.count == 0 && len(g.held) < g.limits.InFlight, g.doubt
+	return g.lanes.count == 0 && len(g.held)+g.granted < g.limits.InFlight, g.doubt
 }
 
 func (g *Gate) free(ns domain.Namespace) bool {
-	most := g.limits.PerNamespace
+	return !g.closed && len(g.held)+g.granted < g.limits.InFlight && g.perNS[ns]+g.remote[ns] < g.most(ns)
+}
+
+// most is the bound of a namespace.
+func (g *Gate) most(ns domain.Namespace) int {
 	if g.limits.Own != nil {
 		if own := g.limits.Own(ns); own > 0 {
-			most = own
+			return own
 		}
 	}
-	return !g.closed && len(g.held) < g.limits.InFlight && g.perNS[ns] < most
+	return g.limits.PerNamespace
 }
 
 func (g *Gate) hold(key domain.AttemptKey, ns domain.Namespace) bool {

@@ -32,7 +32,7 @@ func (d *Dispatcher) Recover(ctx context.Context, dead ...string) (int, error) {
 	}
 	var left []history.Task
 	for _, t := range held {
-		if t.Owner != d.Engine.Owner() {
+		if t.Owner != d.Engine.Owner() && !t.Remote() { // leases hold across a restart (actions 5.5)
 			left = append(left, t)
 		}
 	}

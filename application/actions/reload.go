@@ -43,6 +43,9 @@ func (d *Dispatcher) reload(ctx context.Context) {
 		d.Gate.enqueue(w)
 	}
 	d.unserved = unserved
+	if unserved > 0 {
+		d.leave()
+	}
 	if len(tasks) == limit {
 		d.reloadAt, d.more = now.Add(d.Poll), true
 		return

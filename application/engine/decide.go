@@ -29,6 +29,9 @@ type Change struct {
 	Claims []history.Claim      // that the facts rest on: with one that is lost nothing is recorded (ClaimLost)
 	Begin  *Begin               // set when the first fact opens a new workflow
 	Key    *history.Idempotency // kept with the facts of a workflow that goes on, when any is recorded; nil: no key
+	// Remote is the worker that runs the attempts which the facts start; empty: this server does. Its lease is their claim.
+	Remote string
+	Acts   []history.Act // written with the facts, when any is recorded
 	// Audit is recorded with the facts, when any of them is; nil: nothing is.
 	Audit *domain.AuditRecord
 }

@@ -125,6 +125,8 @@ func (o *Outbox) commit(t *turn) {
 			if stopped[ActivityOver(act)] {
 				o.offers, tasks = append(o.offers, ActivityOver(act)), true
 			}
+		case history.LeaseTaken, history.LeaseOver:
+			// whoever grants and ends leases knows
 		case history.TimerCleared:
 			// a timer that is due anyway is found stale
 		}

@@ -193,6 +193,9 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 		t.commit.Started = c.Begin.Started
 	}
 	acts, events := len(t.acts.List), len(t.commit.Events)
+	if c.Remote != "" {
+		e.own(t)
+	}
 	for _, fact := range c.Facts {
 		runID := t.entry.run.ID()
 		if c.Begin != nil {
@@ -205,8 +208,12 @@ func (e *Engine) apply(t *turn, at time.Time, c Change) error {
 	if c.Key != nil && len(t.commit.Events) > events {
 		t.begins, t.commit.Started = len(t.items)-1, c.Key
 	}
+	if c.Remote != "" {
+		t.acts.Own(c.Remote, history.HeldByLease())
+	}
 	if len(t.commit.Events) > events {
 		t.commit.Claims = append(t.commit.Claims, c.Claims...)
+		t.acts.List = append(t.acts.List, c.Acts...)
 	}
 	return e.grant(t, at, acts)
 }
@@ -297,9 +304,12 @@ func (e *Engine) grant(t *turn, at time.Time, from int) error {
 	return nil
 }
 
+// own claims the attempts that begin in a turn for this server.
+func (e *Engine) own(t *turn) { t.acts.Own(e.deps.Owner, e.now().Add(e.deps.ClaimTTL)) }
+
 // seal completes the commit of a turn.
 func (e *Engine) seal(t *turn) {
-	t.acts.Own(e.deps.Owner, e.now().Add(e.deps.ClaimTTL))
+	e.own(t)
 	row := t.entry.run.Row()
 	t.commit.Namespace, t.commit.WorkflowID = row.Namespace, t.box.id
 	t.commit.ExpectedSeq = t.commit.Events[0].Seq - 1

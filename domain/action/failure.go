@@ -47,6 +47,9 @@ const (
 	CodeContainmentFailed = "containment_failed"
 	CodeSupervisorLost    = "supervisor_lost"
 	CodeServerDied        = "server_died"
+	CodeLeaseExpired      = "lease_expired"
+	CodeWorkerGone        = "worker_gone"
+	CodeWorkerError       = "worker_error"
 )
 
 // The bounds of what a failure records (actions 6.3).

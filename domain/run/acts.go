@@ -46,6 +46,7 @@ func (a *Acts) taskMoved(r *Run, o *Activity) {
 	for i := len(a.List) - 1; i >= 0; i-- {
 		if added, ok := a.List[i].(history.TaskAdded); ok && added.Task.Key.ActivityID == o.ID && added.Task.Key.RunID == key.RunID {
 			added.Task.Key, added.Task.State, added.Task.NotBefore, added.Task.Token = key, state, due, token
+			added.Task.Owner, added.Task.ClaimUntil = "", time.Time{}
 			a.List[i] = added
 			return
 		}
@@ -109,21 +110,22 @@ func (r *Run) key(id int64, attempt int) domain.AttemptKey {
 	return domain.AttemptKey{WorkflowID: r.row.WorkflowID, RunID: r.row.RunID, ActivityID: id, Attempt: attempt}
 }
 
-// Own names the server or worker that runs the attempts which acts start, and until when its claims hold.
+// Own names the server or worker that runs the attempts which acts start and nobody owns yet, and until when its claims
+// hold.
 func (a *Acts) Own(owner string, until time.Time) {
 	for i, act := range a.List {
 		switch act := act.(type) {
 		case history.TaskAdded:
-			if act.Task.State == history.TaskStarted {
+			if act.Task.State == history.TaskStarted && act.Task.Owner == "" {
 				act.Task.Owner, act.Task.ClaimUntil = owner, until
 				a.List[i] = act
 			}
 		case history.TaskMoved:
-			if act.State == history.TaskStarted {
+			if act.State == history.TaskStarted && act.Owner == "" {
 				act.Owner, act.ClaimUntil = owner, until
 				a.List[i] = act
 			}
-		case history.TaskEnded, history.TimerSet, history.TimerCleared, history.RunClosed, history.Posted:
+		case history.TaskEnded, history.TimerSet, history.TimerCleared, history.RunClosed, history.Posted, history.LeaseTaken, history.LeaseOver:
 			// no attempt begins
 		}
 	}

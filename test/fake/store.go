@@ -29,6 +29,9 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.AuditLog
 	ports.ReplicaStore
 	ports.RetentionStore
+	ports.WorkerStore
+	ports.LeaseStore
+	ports.BacklogStore
 }
 
 // Moment is where in a call a fault strikes.
