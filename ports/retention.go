@@ -15,7 +15,8 @@ type RetentionStore interface {
 	// Closed returns at most limit workflows of a namespace that closed at or before a time and that nothing needs, the one
 	// that closed first in front; with after, those behind it.
 	Closed(ctx context.Context, ns domain.Namespace, by time.Time, after *ClosedWorkflow, limit int) ([]ClosedWorkflow, error)
-	// RemoveClosed removes workflows with all that belongs to them: runs, history, transcripts, timers, idempotency keys. One
+	// RemoveClosed removes workflows with all that belongs to them: runs, history, transcripts, timers, leases of
+	// workers, idempotency keys. One
 	// that has gone on since Closed gave it, or that something needs by now, stays whole. It says how many are gone. Nobody
 	// ever reads a part of a workflow, and a large one is removed in pieces, so that other changes are not held up; what an
 	// earlier call has left of one when it failed is removed first.

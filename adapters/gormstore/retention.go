@@ -34,6 +34,7 @@ const (
 	sqlRecordsSome = `DELETE FROM transcript_events WHERE stream = ?
 		AND store_seq < (SELECT min(store_seq) FROM transcript_events WHERE stream = ?) + ?`
 	sqlStreamDrop = `DELETE FROM transcript_streams WHERE id = ?`
+	sqlLeasesSome = `DELETE FROM worker_leases WHERE hash IN (SELECT hash FROM worker_leases WHERE workflow_id = ? LIMIT ?)`
 	sqlEventsSome = `DELETE FROM events WHERE workflow_id = ? AND seq < (SELECT min(seq) FROM events WHERE workflow_id = ?) + ?`
 )
 
@@ -44,7 +45,7 @@ var (
 	}
 	sqlRemoveMany = []string{
 		`DELETE FROM transcript_events WHERE stream IN (SELECT id FROM transcript_streams WHERE workflow_id = ?)`,
-		`DELETE FROM transcript_streams WHERE workflow_id = ?`, `DELETE FROM events WHERE workflow_id = ?`,
+		`DELETE FROM transcript_streams WHERE workflow_id = ?`, `DELETE FROM worker_leases WHERE workflow_id = ?`, `DELETE FROM events WHERE workflow_id = ?`,
 	}
 )
 
@@ -167,6 +168,9 @@ func (t *tx) eraseSome(id string) (left bool, err error) {
 			return true, err
 		}
 		return true, t.send(sqlStreamDrop, stream[0])
+	}
+	if n, err := t.exec(sqlLeasesSome, id, int64(removedRows)); err != nil || n == removedRows {
+		return true, err
 	}
 	if n, err := t.exec(sqlEventsSome, id, id, int64(removedRows)); err != nil || n == removedRows {
 		return true, err

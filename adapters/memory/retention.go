@@ -92,6 +92,7 @@ func (s *Store) RemoveClosed(ctx context.Context, workflows []ports.ClosedWorkfl
 		delete(s.workflows, c.ID)
 		delete(s.timers, c.ID)
 		maps.DeleteFunc(s.keys, func(_ idempotencyKey, k history.Idempotency) bool { return k.WorkflowID == c.ID })
+		maps.DeleteFunc(s.leases, func(_ string, l history.Lease) bool { return l.Key.WorkflowID == c.ID })
 		maps.DeleteFunc(s.transcripts, func(k domain.AttemptKey, _ *stream) bool { return k.WorkflowID == c.ID })
 	}
 	return removed, nil

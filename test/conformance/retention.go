@@ -19,6 +19,7 @@ func RetentionStore(t *testing.T, open func(testing.TB) Store) {
 		"closed workflows are listed by their end, page by page":              closedPages,
 		"what somebody needs is neither listed nor removed":                   neededStays,
 		"a workflow that has gone on since it was listed stays":               goneOnStays,
+		"what workers held of a removed workflow goes with it":                leasesRemoved,
 		"a large workflow is removed whole":                                   largeRemoved,
 		"two that remove the same count each workflow once":                   removedOnce,
 	})
@@ -105,6 +106,17 @@ func removedWhole(t *testing.T, s Store) { // engine 7
 	again := newFlow(1)
 	mustAppend(t, s, again.startedWith("key 1", never))
 	same(t, "its name, used again", look(t, s, again).Head, history.Seq(1))
+}
+
+func leasesRemoved(t *testing.T, s Store) {
+	f := newFlow(1)
+	lease := f.leaseOf(1, 0)
+	withLeases(t, s, f, lease)
+	end := f.acting(history.TaskEnded{WorkflowID: f.id, RunID: f.run, ActivityID: 0}, history.LeaseOver{Hash: lease.Hash, End: history.LeaseSettled})
+	mustAppend(t, s, end)
+	f.close(t, s)
+	same(t, "removed", remove(t, s, listed(t, s)...), 1)
+	same(t, "leases", leasesOf(t, s, lease.TaskID), []history.Lease(nil))
 }
 
 func closedPages(t *testing.T, s Store) {
