@@ -26,6 +26,9 @@ type Execution struct {
 	OutputSchema json.RawMessage
 	Bound        time.Duration // 0: none
 	MaxResult    int           // bytes of the encoded result
+	// Left tells how long from now the attempt may run if nobody is asked again; nil: as long as it likes. What runs longer, because
+	// whoever would ask is stopped or dead, is ended without that, and the verdict is Dropped.
+	Left func() time.Duration
 }
 
 // StopCause says why an attempt is stopped; it travels as the cause of the attempt's context.

@@ -36,6 +36,7 @@ const (
 	contained  = "AION_TEST_CONTAINMENT"
 	limited    = "AION_TEST_LIMITED" // a user, whose commands have limits
 	repeat     = "AION_TEST_REPEAT"  // how often a server runs each of its commands
+	leased     = "AION_TEST_LEASED"  // how long its commands may run without it
 )
 
 func TestMain(m *testing.M) {
@@ -109,6 +110,9 @@ func serveAll(x *shell.Executor, commands []string) {
 			for range max(times, 1) {
 				e := run(c)
 				e.Dispatch.Key.ActivityID = int64(i)
+				if left, err := time.ParseDuration(os.Getenv(leased)); err == nil {
+					e.Left = func() time.Duration { return left }
+				}
 				fmt.Println(text(x.Execute(context.Background(), e, nil)))
 			}
 		})

@@ -57,7 +57,7 @@ func (a *attempt) line(ctx context.Context, i int) ending {
 	for i, s := range streams {
 		readers.Go(func() { s.read(a.supervisor.buffers[i]) })
 	}
-	w := watching{x: a.x, s: a.supervisor, of: a, end: &end}
+	w := watching{x: a.x, s: a.supervisor, of: a, end: &end, allowed: a.e.Left}
 	w.follow(ctx, a.x.frame(program.path, argv, a.command.Env, a.command.Dir), writeEnds)
 	for _, s := range streams {
 		s.finish(time.Now().Add(pipesAfter))

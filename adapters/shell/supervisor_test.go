@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// actions 4.1: a supervisor that comes to its channel late finds several orders at once. A stop that came after the end of
-// its command is for nobody, and the descriptors behind it belong to the next command.
-func TestAnOrderKeepsItsDescriptorsBehindOneThatIsTooLate(t *testing.T) {
-	t.Parallel()
+// supervised starts a supervisor that finds orders at once, and gives the kinds of its answers up to the last one, the exit code
+// that it tells, and the output.
+func supervised(t *testing.T, orders ...supervise.Frame) (kinds []supervise.Kind, code int, output string) {
+	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +32,7 @@ func TestAnOrderKeepsItsDescriptorsBehindOneThatIsTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []supervise.Frame{
-		{Kind: supervise.KindStop},
-		{Kind: supervise.KindKill},
-		{Kind: supervise.KindRun, Path: "/bin/sh", Argv: []string{"sh", "-c", "echo ran; exit 3"}, Dir: "/", GraceMS: 300},
-	} {
+	for _, f := range orders {
 		raw, err := supervise.Append(nil, f)
 		var oob []byte
 		if f.Kind == supervise.KindRun {
@@ -57,25 +53,73 @@ func TestAnOrderKeepsItsDescriptorsBehindOneThatIsTooLate(t *testing.T) {
 	}
 	_ = theirs.Close()
 	in := bufio.NewReader(ours)
-	var kinds []supervise.Kind
 	var last supervise.Frame
 	for last.Kind != supervise.KindEmpty && last.Kind != supervise.KindFailed {
 		if last, err = supervise.Read(in); err != nil {
 			t.Fatal(err)
 		}
-		if kinds = append(kinds, last.Kind); last.Kind == supervise.KindExited && last.Code != 3 {
-			t.Errorf("exited with %d", last.Code)
+		if kinds = append(kinds, last.Kind); last.Kind == supervise.KindExited {
+			code = last.Code
 		}
 	}
-	if diff := cmp.Diff([]supervise.Kind{supervise.KindStarted, supervise.KindExited, supervise.KindEmpty}, kinds); diff != "" {
-		t.Errorf("%s %s", diff, last.Text)
-	}
-	if out := read(t, pipe); out != "ran\n" {
-		t.Errorf("output %q", out)
-	}
+	output = read(t, pipe)
 	_ = ours.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+	return kinds, code, output
+}
+
+// order is that to run a script.
+func order(script string, lease time.Duration) supervise.Frame {
+	return supervise.Frame{Kind: supervise.KindRun, Path: "/bin/sh", Argv: []string{"sh", "-c", script}, Dir: "/", GraceMS: 300, Lease: uint64(lease)}
+}
+
+// actions 4.1: a supervisor that comes to its channel late finds several orders at once. A stop that came after the end of
+// its command is for nobody, and the descriptors behind it belong to the next command.
+func TestAnOrderKeepsItsDescriptorsBehindOneThatIsTooLate(t *testing.T) {
+	t.Parallel()
+	kinds, code, out := supervised(t, supervise.Frame{Kind: supervise.KindStop}, supervise.Frame{Kind: supervise.KindKill}, order("echo ran; exit 3", 0))
+	if diff := cmp.Diff([]supervise.Kind{supervise.KindStarted, supervise.KindExited, supervise.KindEmpty}, kinds); diff != "" {
+		t.Error(diff)
+	}
+	if code != 3 || out != "ran\n" {
+		t.Errorf("exited with %d, output %q", code, out)
+	}
+}
+
+// actions 53: a supervisor ends a command with its lease, and starts none whose lease has ended.
+func TestACommandEndsWithItsLease(t *testing.T) {
+	t.Parallel()
+	lease := func(d time.Duration) supervise.Frame {
+		return supervise.Frame{Kind: supervise.KindLease, Lease: uint64(d)}
+	}
+	const trapped = `exec 2>/dev/null; trap "echo stopped; exit 4" TERM; echo ran; while :; do sleep 0.02; done`
+	started, exited := supervise.KindStarted, supervise.KindExited
+	expired, empty := supervise.KindExpired, supervise.KindEmpty
+	for name, c := range map[string]struct {
+		orders []supervise.Frame
+		kinds  []supervise.Kind
+		code   int
+		output string
+	}{
+		"over":      {[]supervise.Frame{order("echo ran", time.Nanosecond)}, []supervise.Kind{expired, empty}, 0, ""},
+		"ends":      {[]supervise.Frame{order(trapped, 5*time.Second)}, []supervise.Kind{started, expired, exited, empty}, 4, "ran\nstopped\n"},
+		"stubborn":  {[]supervise.Frame{order(`trap "" TERM; sleep 300`, 5*time.Second)}, []supervise.Kind{started, expired, exited, empty}, 137, ""},
+		"goes on":   {[]supervise.Frame{order("sleep 6; echo ran; exit 3", 5*time.Second), lease(time.Hour)}, []supervise.Kind{started, exited, empty}, 3, "ran\n"},
+		"cut short": {[]supervise.Frame{order(`sleep 300`, time.Hour), lease(time.Nanosecond)}, []supervise.Kind{started, expired, exited, empty}, 143, ""},
+		"is kept":   {[]supervise.Frame{order("echo ran", time.Hour)}, []supervise.Kind{started, exited, empty}, 0, "ran\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for i := range c.orders { // from now on
+				c.orders[i].Lease += uint64(supervise.SinceBoot())
+			}
+			kinds, code, out := supervised(t, c.orders...)
+			if diff := cmp.Diff(c.kinds, kinds); diff != "" || code != c.code || out != c.output {
+				t.Errorf("exited with %d, output %q, %s", code, out, diff)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,9 @@ type watching struct {
 	of  watched
 	end *ending
 
+	allowed func() time.Duration // ports.Execution.Left
+	lease   uint64               // what the supervisor knows of that; 0: nothing
+
 	done    <-chan struct{} // nil once the stop was seen or does not matter any more
 	ordered time.Time       // when the supervisor was told to run it
 	quiet   bool            // it has said nothing since then
@@ -58,6 +61,8 @@ func (x *Executor) frame(path string, argv, env []string, dir string) supervise.
 // follow sends the order with its descriptors, which it closes, and returns when the tree is empty or given up.
 func (w *watching) follow(ctx context.Context, f supervise.Frame, fds []int) {
 	w.ordered = time.Now()
+	w.renewed()
+	f.Lease = w.lease
 	err := w.s.send(f, fds...)
 	for _, fd := range fds {
 		_ = unix.Close(fd)
@@ -103,6 +108,21 @@ func (w *watching) watch(ctx context.Context) {
 	}
 }
 
+// renewed reports whether the supervisor should know of another lease than it does: it stops the tree at its end by itself, also when
+// this process stands still then.
+func (w *watching) renewed() bool {
+	if w.allowed == nil {
+		return false
+	}
+	now := supervise.SinceBoot() // first: what passes in between makes it shorter
+	lease := uint64(max(now+w.allowed(), 1))
+	if w.lease != 0 && max(lease, w.lease)-min(lease, w.lease) < uint64(time.Second) {
+		return false
+	}
+	w.lease = lease
+	return true
+}
+
 // climb notes that the ladder has begun.
 func (w *watching) climb() {
 	if w.killing.IsZero() {
@@ -123,6 +143,9 @@ func (w *watching) tick(at time.Time) (givenUp bool) {
 	}
 	if w.killing.IsZero() {
 		w.beat.Reset(beatEvery)
+		if w.renewed() {
+			_ = w.s.send(supervise.Frame{Kind: supervise.KindLease, Lease: w.lease}) // a dead one closes its frames
+		}
 		return false
 	}
 	if at.Before(w.killing.Add(helpAfter)) {
@@ -165,6 +188,11 @@ func (w *watching) hear(f supervise.Frame, ended bool) (over bool) {
 		if f.Leftovers > 0 && !w.stopped {
 			w.climb()
 			w.of.leftovers(f.Leftovers)
+		}
+	case supervise.KindExpired:
+		if !w.stopped {
+			w.of.log().Warn("a command has run as long as it may without a renewed claim; it is stopped")
+			w.stop(ports.StopClaimLost)
 		}
 	case supervise.KindEmpty:
 		w.end.spent = f.Spent

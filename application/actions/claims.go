@@ -143,6 +143,20 @@ func (d *Dispatcher) others() bool { return d.Peers != nil && d.Peers.Others() }
 // longest is how long an attempt may run on without a renewal where other servers are.
 func (d *Dispatcher) longest() time.Duration { return d.ClaimTTL - d.KillGrace - d.KillWait - margin }
 
+// left tells the executor how long it may go on with an attempt without this server, which another one takes for dead when it stands
+// still; nil: no other one can. While this server sees no other, one that comes does not take over before a whole claim has passed.
+func (d *Dispatcher) left(key domain.AttemptKey) func() time.Duration {
+	if !d.Engine.Shared() {
+		return nil
+	}
+	return func() time.Duration {
+		if !d.others() {
+			return d.longest()
+		}
+		return d.registry.held(key).Add(d.longest()).Sub(d.Clock.Now())
+	}
+}
+
 // claims gives the claims of all attempts whose start is recorded and whose verdict is not.
 func (r *registry) claims() []history.Claim {
 	r.mu.Lock()
@@ -164,6 +178,16 @@ func (r *registry) claim(key domain.AttemptKey, token history.Seq, held time.Tim
 	if e := r.entries[key]; e != nil {
 		e.token, e.held = token, held
 	}
+}
+
+// held is since when the claim of a registered attempt holds.
+func (r *registry) held(key domain.AttemptKey) (since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.entries[key]; e != nil {
+		since = e.held
+	}
+	return since
 }
 
 // oldest is since when the claim holds that was renewed longest ago; false when none is held.

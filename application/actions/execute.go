@@ -66,7 +66,8 @@ func (d *Dispatcher) run(attempt context.Context, a started) {
 	verdict := d.judged(attempt, a.Dispatch, a.version, a.resumed)
 	d.registry.ended(a.Key)
 	d.settle(work, history.Claim{Key: a.Key, Token: a.token}, verdict, d.Clock.Now().Sub(began))
-	if context.Cause(attempt) == ports.StopClaimLost { //nolint:errorlint // a cause is the value itself
+	_, dropped := verdict.(action.Dropped)
+	if cause := context.Cause(attempt); cause == ports.StopClaimLost || cause == nil && dropped { //nolint:errorlint // a cause is the value itself
 		d.Gate.doubted() // when nobody has taken it over, it is a task of this server that nobody runs
 	}
 }
@@ -110,6 +111,7 @@ func (d *Dispatcher) execute(attempt context.Context, dispatch action.Dispatch, 
 	return d.Executor.Execute(attempt, ports.Execution{
 		Dispatch: dispatch, Body: *declared.Body, Params: declared.Params, OutputSchema: declared.OutputSchema,
 		ResultIsNil: c.ResultIsNil(dispatch.TaskQueue, dispatch.Name), Bound: time.Duration(dispatch.Config.TimeoutMS) * time.Millisecond, MaxResult: d.MaxResult,
+		Left: d.left(dispatch.Key),
 	}, stream)
 }
 

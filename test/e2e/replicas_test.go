@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -155,6 +156,40 @@ func TestServerThatIsCutOffStopsBeforeAnotherTakesOver(t *testing.T) {
 		r, err := c.call("describe_run", map[string]any{"namespace": "default", "workflow_id": id})
 		return err == nil && r.refused == nil && r.data["status"] == "Completed"
 	})
+}
+
+// actions 53: one server stands still, as when its host stops it or sleeps. Its command stops before the other server takes it over,
+// and when it goes on it says nothing of that attempt.
+func TestServerThatStandsStillRunsNothingBesideAnother(t *testing.T) {
+	t.Parallel()
+	dsn, f, dir := postgres.Database(t), newFleet(t, shortClaims...), t.TempDir()
+	still, other := f.serve(t, dsn), f.serve(t, dsn)
+	c, o := connect(t, still), connect(t, other)
+	c.deploy("span.awl", span("span", "9000"))
+	id := c.start("span", map[string]any{"dir": dir, "key": "k"})
+	eventually(t, "the command runs", func() bool { return len(logged(t, dir)) == 1 })
+	meet(t, still, other)
+	if err := still.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = still.cmd.Process.Signal(syscall.SIGCONT) }()
+	eventually(t, "the other server runs it", func() bool { return len(logged(t, dir)) >= 3 })
+	if got := strings.Join(logged(t, dir), " "); got != "begin-k stopped-k begin-k" {
+		t.Errorf("the order was %s\n%s", got, still.log)
+	}
+	if err := still.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d := o.untilEnded(id); d["status"] != "Completed" {
+		t.Errorf("it ended as %v", d)
+	}
+	if started, failed := o.attempts(id); len(started) != 2 || len(failed) != 1 || failed[0]["code"] != "server_died" {
+		t.Errorf("started %v, failed %v", started, failed)
+	}
+	eventually(t, "the server that stood still sees it", func() bool { return c.describe(id)["status"] == "Completed" })
 }
 
 // actions 53: two servers, store away for one and a half claims: no second execution. The verdict is kept meanwhile.

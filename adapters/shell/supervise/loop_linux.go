@@ -40,6 +40,7 @@ type supervisor struct {
 	pidfd   int  // of the leader; -1 once it was reaped
 	told    bool // it has told of the end; who waits on for the leader is a tracer, and the signal comes when that lets go
 	grace   time.Duration
+	lease   uint64    // see Frame
 	ladder  bool      // TERM was sent
 	killing bool      // KILL was sent
 	spent   bool      // the cgroup was killed
@@ -65,6 +66,11 @@ func (s *supervisor) loop() error {
 		}
 		if len(s.news) > 0 && !time.Now().Before(s.tellAt) {
 			s.tell()
+		}
+		if s.running && !s.ladder && !s.killing && s.expired() {
+			s.news = append(s.news, Frame{Kind: KindExpired})
+			s.tell()
+			s.stop()
 		}
 		if s.running && (s.ladder || s.killing) && !time.Now().Before(s.next) {
 			s.kill()
@@ -147,6 +153,8 @@ func (s *supervisor) hear() {
 		fds := s.channel.take() // of nothing else: a stop that came too late may have been read together with this order
 		s.start(f, fds)
 		closeAll(fds) // the tree alone holds the pipes: their end of file means that it let go
+	case KindLease:
+		s.lease = f.Lease
 	case KindStop:
 		if s.running {
 			s.stop()
@@ -160,6 +168,9 @@ func (s *supervisor) hear() {
 	default: // what a supervisor says itself
 	}
 }
+
+// expired reports whether the server should have been heard of by now: it is stopped, or does not know how long it was away.
+func (s *supervisor) expired() bool { return s.lease != 0 && uint64(SinceBoot()) >= s.lease }
 
 // tell sends the news.
 func (s *supervisor) tell() {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,6 +29,9 @@ func Adopt() error { return errUnsupported }
 
 // RestoreInternalSignals does nothing: no other C library keeps signals for itself.
 func RestoreInternalSignals() error { return nil }
+
+// SinceBoot is unknown: nobody needs it without supervisors.
+func SinceBoot() time.Duration { return 0 }
 
 // CatchIgnored gives commands a default for the two signals that this process is commonly started to ignore: it catches them
 // instead.

@@ -22,6 +22,10 @@ func (s *supervisor) start(f Frame, fds []int) {
 		send(Frame{Kind: KindFailed, Errno: int(unix.EINVAL), Text: "the supervisor got a run that it cannot serve"})
 		return
 	}
+	if s.lease = f.Lease; s.expired() {
+		send(Frame{Kind: KindExpired}, Frame{Kind: KindEmpty})
+		return
+	}
 	pidfd := -1
 	attr := &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd}
 	if f.User != nil {
@@ -60,10 +64,14 @@ func (s *supervisor) start(f Frame, fds []int) {
 }
 
 // ticks is the time since boot in the unit of Process.Start: 100 a second, on every architecture. 0 is unknown.
-func ticks() uint64 {
+func ticks() uint64 { return uint64(SinceBoot() / (10 * time.Millisecond)) }
+
+// SinceBoot is the time since the machine was started, the same for all its processes; it goes on while the machine sleeps.
+// 0 is unknown.
+func SinceBoot() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
 		return 0
 	}
-	return uint64(now.Nano()) / uint64(10*time.Millisecond)
+	return time.Duration(now.Nano())
 }

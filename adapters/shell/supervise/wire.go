@@ -12,8 +12,8 @@ import (
 type Kind byte
 
 // The kinds of frames. The server sends run (with the write ends of two pipes, standard output first; before them the
-// standard input, when there is one), stop, kill and bye; the supervisor sends the others. Each run is answered by failed, or by
-// started, exited and empty in this order.
+// standard input, when there is one), lease, stop, kill and bye; the supervisor sends the others. Each run is answered by failed, or
+// by started, exited and empty in this order; expired may come before exited, and then started and exited may be missing.
 const (
 	KindRun     Kind = iota + 1
 	KindStop         // the ladder: TERM and CONT, the grace, KILL
@@ -23,6 +23,8 @@ const (
 	KindEmpty        // nothing of the tree is left: the proof
 	KindFailed       // the program was not executed
 	KindBye          // the server lets go; without it, it died
+	KindLease        // how long it may go on from now
+	KindExpired      // the lease has ended: the command is being stopped, or was not started
 )
 
 // Frame is one message. Members beyond Kind belong to it. Texts that reach execve need not be UTF-8.
@@ -37,6 +39,7 @@ type Frame struct {
 	Input   bool  // a descriptor for the standard input comes too
 	User    *User // nil: that of the server
 	Limits  Limits
+	Lease   uint64 // run, lease: the SinceBoot at which the command is stopped unless another lease comes; 0: never
 
 	Pid   int    // started
 	Start uint64 // exact while it lives; else it was not before
@@ -87,7 +90,9 @@ func Append(b []byte, f Frame) ([]byte, error) {
 		b = appendNumbers(b, flag(f.Spent))
 	case KindFailed:
 		b = appendText(appendNumbers(b, uint64(f.Errno), flag(f.Spent)), f.Text)
-	case KindStop, KindKill, KindBye:
+	case KindLease:
+		b = appendNumbers(b, f.Lease)
+	case KindStop, KindKill, KindBye, KindExpired:
 	}
 	size := len(b) - at - headSize
 	if size > maxFrame {
@@ -99,7 +104,7 @@ func Append(b []byte, f Frame) ([]byte, error) {
 
 func (f Frame) appendRun(b []byte) []byte {
 	b = appendList(appendList(appendText(b, f.Path), f.Argv), f.Env)
-	b = appendNumbers(appendText(b, f.Dir), uint64(f.GraceMS), flag(f.Input), f.Limits.Processes, f.Limits.Memory, f.Limits.CPUSeconds)
+	b = appendNumbers(appendText(b, f.Dir), uint64(f.GraceMS), flag(f.Input), f.Limits.Processes, f.Limits.Memory, f.Limits.CPUSeconds, f.Lease)
 	if f.User == nil {
 		return appendNumbers(b, 0)
 	}
@@ -177,7 +182,9 @@ func decode(body string, err error) (Frame, error) {
 		f.Spent = d.number() != 0
 	case KindFailed:
 		f.Errno, f.Spent, f.Text = int(d.number()), d.number() != 0, d.text()
-	case KindStop, KindKill, KindBye:
+	case KindLease:
+		f.Lease = d.number()
+	case KindStop, KindKill, KindBye, KindExpired:
 	default:
 		d.bad = true
 	}
@@ -196,7 +203,7 @@ type decoder struct {
 func (d *decoder) run(f *Frame) {
 	f.Path, f.Argv, f.Env, f.Dir = d.text(), d.list(), d.list(), d.text()
 	f.GraceMS, f.Input = int64(d.number()), d.number() != 0
-	f.Limits = Limits{Processes: d.number(), Memory: d.number(), CPUSeconds: d.number()}
+	f.Limits, f.Lease = Limits{Processes: d.number(), Memory: d.number(), CPUSeconds: d.number()}, d.number()
 	if d.number() == 0 {
 		return
 	}

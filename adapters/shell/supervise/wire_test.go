@@ -17,6 +17,8 @@ func frames() []supervise.Frame {
 		{Kind: supervise.KindStop},
 		{Kind: supervise.KindKill},
 		{Kind: supervise.KindBye},
+		{Kind: supervise.KindLease, Lease: 1 << 60},
+		{Kind: supervise.KindExpired},
 		{Kind: supervise.KindStarted, Pid: 1 << 22, Start: 1 << 40, Ago: 1 << 20},
 		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
 		{Kind: supervise.KindEmpty, Spent: true},
@@ -24,7 +26,7 @@ func frames() []supervise.Frame {
 		{
 			Kind: supervise.KindRun, Path: "/bin/sh", Argv: []string{"sh", "", "a\x00\xff"}, Env: []string{"A=b"},
 			Dir: "/", GraceMS: 2000, Input: true, User: &supervise.User{UID: 1, GID: 2, Groups: []uint32{3, 1 << 31}},
-			Limits: supervise.Limits{Processes: 5, Memory: 1 << 40, CPUSeconds: 7},
+			Limits: supervise.Limits{Processes: 5, Memory: 1 << 40, CPUSeconds: 7}, Lease: 1 << 50,
 		},
 		{Kind: supervise.KindRun, Argv: []string{strings.Repeat("x", 1<<20)}},
 	}
@@ -59,7 +61,7 @@ func TestAFrameIsReadAsItWasWritten(t *testing.T) {
 
 // No bytes make a reader panic, wait for what cannot come, or take more memory than they have.
 func FuzzReadFrame(f *testing.F) {
-	for _, frame := range frames()[:8] {
+	for _, frame := range frames()[:10] {
 		b, err := supervise.Append(nil, frame)
 		if err != nil {
 			f.Fatal(err)
