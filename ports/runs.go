@@ -15,10 +15,10 @@ type RunIndex interface {
 	// RunsIn is Runs for a workflow of one namespace. A workflow of another one has none, and that is found out without
 	// reading them: it takes the time of a workflow that does not exist.
 	RunsIn(ctx context.Context, ns domain.Namespace, id domain.WorkflowID) ([]history.RunRow, error)
-	// List returns at most limit rows after the position, by (started_at, run_id) descending, or ascending by the filter.
-	List(ctx context.Context, filter RunFilter, after *RunPosition, limit int) ([]history.RunRow, error)
-	// Count counts what List would return without a limit.
-	Count(ctx context.Context, filter RunFilter) (int64, error)
+	// List returns at most limit runs after the position, in the order of the filter.
+	List(ctx context.Context, filter RunFilter, after *RunPosition, limit int) ([]history.ListedRun, error)
+	// Count counts what List would return without a limit, by status; a status that none has is not in it.
+	Count(ctx context.Context, filter RunFilter) (map[history.Status]int64, error)
 	// PinnedBy returns at most limit open runs that use a version, and the number of all of them.
 	PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error)
 }
@@ -38,11 +38,30 @@ type RunFilter struct {
 	EndedBefore    time.Time         // exclusive
 	Labels         map[string]string // all of them
 	Prefix         string            // of the workflow id, the run id or the workflow type: letters, digits, - and _
-	OldestFirst    bool              // turns the order of List round
+	FailedSince    time.Time         // inclusive: failed or timed out then or later
+	Order          RunOrder          // of List
 }
 
-// RunPosition is a place in the order of List.
+// RunOrder is an order of runs.
+type RunOrder int
+
+// The orders. Only runs that have ended are in the last one.
+const (
+	NewestFirst    RunOrder = iota // by (started_at, run_id), descending
+	OldestFirst                    // the same, ascending
+	LastEndedFirst                 // by (ended_at, run_id), descending
+)
+
+// RunPosition is a place in an order of runs.
 type RunPosition struct {
-	StartedAt time.Time
-	RunID     domain.RunID
+	At    time.Time // of the start, or of the end where that is the order
+	RunID domain.RunID
+}
+
+// PositionOf is where a run stands in an order.
+func PositionOf(row history.RunRow, order RunOrder) RunPosition {
+	if order == LastEndedFirst {
+		return RunPosition{At: row.EndedAt, RunID: row.RunID}
+	}
+	return RunPosition{At: row.StartedAt, RunID: row.RunID}
 }

@@ -12,6 +12,7 @@ import (
 // runFilters are the filters of runs.
 type runFilters struct {
 	status, labels []string
+	attention      bool
 	one            map[string]*string // by parameter
 }
 
@@ -25,13 +26,14 @@ var runParameters = [][3]string{
 	{"ended-after", "ended_after", "only runs that ended then or later, RFC 3339"},
 	{"ended-before", "ended_before", "only runs that ended earlier, RFC 3339"},
 	{"query", "q", "only runs whose workflow id, run id or type begins with this"},
-	{"order", "order", "started_desc (default) or started_asc"},
+	{"order", "order", "started_desc (default), started_asc, or ended_desc: only those that have ended"},
 }
 
 func (f *runFilters) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.status, "status", nil, "only runs in this status, such as Running; may be repeated")
 	flags.StringArrayVar(&f.labels, "label", nil, "only runs with this label, key=value; may be repeated")
+	flags.BoolVar(&f.attention, "attention", false, "only runs that failed or timed out in the last 24 h")
 	f.one = map[string]*string{}
 	for _, p := range runParameters {
 		f.one[p[1]] = flags.String(p[0], "", p[2])
@@ -44,6 +46,9 @@ func (f *runFilters) query() url.Values {
 		if *value != "" {
 			query.Set(name, *value)
 		}
+	}
+	if f.attention {
+		query.Set("attention", "true")
 	}
 	for _, s := range f.status {
 		query.Add("status", s)
@@ -69,6 +74,7 @@ var runColumns = []column{
 	identifier("WORKFLOW", "workflow_id"),
 	text("TYPE", "workflow_type"),
 	text("STATUS", "status"),
+	{"STEP", func(_ screen, o object) string { return o.object("current_step").text("step") }},
 	moment("STARTED", "started_at"),
 	{"DURATION", func(s screen, o object) string {
 		end := o.at("ended_at")

@@ -123,7 +123,7 @@ func TestCommandsAskTheirRoutes(t *testing.T) {
 		}, twoRuns, idOne},
 		{"list --status Running --type hello --started-after 2026-01-01T00:00:00Z", []string{
 			"GET /namespaces/default/runs?limit=50&started_after=2026-01-01T00%3A00%3A00Z&status=Running&workflow_type=hello",
-		}, twoRuns, "WORKFLOW\tTYPE\tSTATUS\tSTARTED\tDURATION\n" + idOne + "\thello\tRunning\t2026-01-02T03:04:05.000000Z\t\n"},
+		}, twoRuns, "WORKFLOW\tTYPE\tSTATUS\tSTEP\tSTARTED\tDURATION\n" + idOne + "\thello\tRunning\t\t2026-01-02T03:04:05.000000Z\t\n"},
 		{
 			"describe " + idOne + " --run " + idTwo,
 			[]string{"GET /namespaces/default/runs/" + idOne + "?run_id=" + idTwo},
@@ -188,7 +188,7 @@ func TestOneAnswerInEveryShape(t *testing.T) {
 	})
 	d := newDesk(t)
 	d.env["AION_SERVER"] = f.url
-	if out, _, _ := d.run("list"); !strings.HasSuffix(out, idTwo+"\ta\\x09b\\x1b[31m\tCompleted\t2026-01-02T03:04:05.000000Z\t3s\n") {
+	if out, _, _ := d.run("list"); !strings.HasSuffix(out, idTwo+"\ta\\x09b\\x1b[31m\tCompleted\t\t2026-01-02T03:04:05.000000Z\t3s\n") {
 		t.Errorf("a pipe: %q", out)
 	}
 	for _, args := range [][]string{{"list", "-o", "json"}, {"list", "--json"}} {

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	sqlWorkflowAdd = `INSERT INTO workflows (id, namespace, workflow_type, run_id, status, head_seq, started_at, closed_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
-	sqlWorkflowAdvance = `UPDATE workflows SET head_seq = ? WHERE id = ? AND head_seq = ?`
-	sqlWorkflowChange  = `UPDATE workflows SET head_seq = ?, workflow_type = ?, run_id = ?, status = ?, closed_at = ? WHERE id = ? AND head_seq = ?`
-	sqlEventAdd        = `INSERT INTO events (workflow_id, seq, run_id, type, recorded_at, data) VALUES `
+	sqlWorkflowAdd = `INSERT INTO workflows (id, namespace, workflow_type, run_id, status, head_seq, started_at, closed_at, current_step)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	sqlWorkflowAdvance = `UPDATE workflows SET head_seq = ?, current_step = ? WHERE id = ? AND head_seq = ?`
+	sqlWorkflowChange  = `UPDATE workflows SET head_seq = ?, workflow_type = ?, run_id = ?, status = ?, closed_at = ?, current_step = ?
+		WHERE id = ? AND head_seq = ?`
+	sqlEventAdd = `INSERT INTO events (workflow_id, seq, run_id, type, recorded_at, data) VALUES `
 	// What names a run (type, version, start, parent, labels) never changes, so that two of the indexes are written once.
 	sqlRunPut = `INSERT INTO runs (workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason,
-		started_at, ended_at, previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		started_at, ended_at, previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (workflow_id, generation) DO UPDATE SET status = excluded.status, paused_reason = excluded.paused_reason,
-		ended_at = excluded.ended_at, outcome = excluded.outcome`
+		ended_at = excluded.ended_at, outcome = excluded.outcome, failure_code = excluded.failure_code, failure_message = excluded.failure_message`
 	sqlKeyLive = `SELECT 1 FROM idempotency_keys WHERE scope = ? AND key = ? AND expires_at > ?`
 	sqlKeyPut  = `INSERT INTO idempotency_keys (scope, key, request, workflow_id, run_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (scope, key) DO UPDATE SET request = excluded.request, workflow_id = excluded.workflow_id, run_id = excluded.run_id,
@@ -153,11 +154,12 @@ func advancing(c *history.Commit) (query string, args []driver.Value) {
 		}
 		return sqlWorkflowAdd, []driver.Value{
 			id, string(c.Namespace), row.WorkflowType, string(row.RunID), string(row.Status), head, micros(started), micros(row.EndedAt),
+			currentStep(c.Current),
 		}
 	case hasRow:
-		return sqlWorkflowChange, []driver.Value{head, row.WorkflowType, string(row.RunID), string(row.Status), micros(row.EndedAt), id, c.ExpectedSeq}
+		return sqlWorkflowChange, []driver.Value{head, row.WorkflowType, string(row.RunID), string(row.Status), micros(row.EndedAt), currentStep(c.Current), id, c.ExpectedSeq}
 	default:
-		return sqlWorkflowAdvance, []driver.Value{head, id, c.ExpectedSeq}
+		return sqlWorkflowAdvance, []driver.Value{head, currentStep(c.Current), id, c.ExpectedSeq}
 	}
 }
 
@@ -216,5 +218,5 @@ func (t *tx) putRun(r *history.RunRow) error {
 	}
 	return t.send(sqlRunPut, string(r.WorkflowID), int64(r.Generation), string(r.RunID), string(r.Namespace), r.WorkflowType, r.PackageVersion,
 		string(r.Status), r.PausedReason, micros(r.StartedAt), micros(r.EndedAt), string(r.PreviousRunID), parentWorkflow, parentRun, parentChild,
-		labels, r.FirstSeq, r.Outcome)
+		labels, r.FirstSeq, r.Outcome, r.FailureCode, r.FailureMessage)
 }

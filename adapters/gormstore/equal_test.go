@@ -210,7 +210,8 @@ func (p *pairOf) ask(t *rapid.T) {
 		filter.StartedAfter, filter.StartedBefore = moments.Draw(t, "after"), moments.Draw(t, "before")
 	}
 	if rapid.Bool().Draw(t, "further") {
-		filter.OldestFirst = rapid.Bool().Draw(t, "oldest")
+		filter.Order = rapid.SampledFrom([]ports.RunOrder{ports.NewestFirst, ports.OldestFirst, ports.LastEndedFirst}).Draw(t, "order")
+		filter.FailedSince = rapid.SampledFrom([]time.Time{{}, now}).Draw(t, "failed")
 		filter.Statuses = rapid.SampledFrom([][]history.Status{nil, {history.Running, history.Failed}, {history.Completed}}).Draw(t, "statuses")
 		filter.Prefix = rapid.SampledFrom([]string{"", "type", "type1", "0", "x"}).Draw(t, "prefix")
 		filter.Labels = rapid.SampledFrom([]map[string]string{nil, {"a": "b"}, {"a": "b", "c": "d"}}).Draw(t, "labels")
@@ -219,10 +220,10 @@ func (p *pairOf) ask(t *rapid.T) {
 	}
 	var after *ports.RunPosition
 	if rapid.Bool().Draw(t, "page") {
-		after = &ports.RunPosition{StartedAt: moments.Draw(t, "position").Truncate(time.Microsecond), RunID: runID(small.Draw(t, "run"))}
+		after = &ports.RunPosition{At: moments.Draw(t, "position").Truncate(time.Microsecond), RunID: runID(small.Draw(t, "run"))}
 	}
-	both(t, p, "list", func(s conformance.Store) ([]history.RunRow, error) { return s.List(ctx, filter, after, limit) })
-	both(t, p, "count", func(s conformance.Store) (int64, error) { return s.Count(ctx, filter) })
+	both(t, p, "list", func(s conformance.Store) ([]history.ListedRun, error) { return s.List(ctx, filter, after, limit) })
+	both(t, p, "count", func(s conformance.Store) (map[history.Status]int64, error) { return s.Count(ctx, filter) })
 	both(t, p, "pinned", func(s conformance.Store) (twoOf[[]history.RunRow, int64], error) {
 		rows, n, err := s.PinnedBy(ctx, "v1", limit)
 		return twoOf[[]history.RunRow, int64]{rows, n}, err

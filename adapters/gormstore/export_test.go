@@ -79,6 +79,12 @@ func (s *Store) Apply(ctx context.Context, version int) error {
 	return s.Write(ctx, steps[version-1].text)
 }
 
+// PostgresSchema is the newest schema of Postgres that this binary knows.
+func PostgresSchema() int {
+	steps, _ := migrations("postgres")
+	return len(steps)
+}
+
 // OpenAt gives a store whose schema is of an earlier version.
 func OpenAt(ctx context.Context, o Options, version int) (*Store, error) {
 	if err := prepareFile(o.Path); err != nil {

@@ -67,7 +67,7 @@ func TestPostgresIsRefusedInOneSentence(t *testing.T) { // server 5.2
 		"no such schema":     {nowhere, domain.CodeInvalidInput, "StoreMisplaced", "may not create tables"},
 		"other tables":       {foreign, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
 		"other migrations":   {alike, domain.CodeInvalidInput, "StoreMisplaced", "holds tables of another program"},
-		"a newer schema":     {newer, domain.CodeInvalidState, "SchemaNewer", "has schema 31; this binary knows up to "},
+		"a newer schema":     {newer, domain.CodeInvalidState, "SchemaNewer", fmt.Sprintf("has schema 31; this binary knows up to %d", gormstore.PostgresSchema())},
 		"an unknown option":  {with(func(u *url.URL) { u.RawQuery = "sslmode=disable&no_such_setting=1" }), domain.CodeInvalidInput, "StoreMisplaced", "set store.postgres.simple_protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestServersThatBeginTogetherMigrateOnce(t *testing.T) { // engine 19
 		return s.Close()
 	}))
 	conn := connect(t, dsn)
-	if n := value[int](t, conn, `SELECT count(*) - max(version) FROM schema_migrations`); n != 0 {
-		t.Errorf("%d migrations were written again", n)
+	if n := value[int](t, conn, `SELECT count(*) FROM schema_migrations`); n != gormstore.PostgresSchema() {
+		t.Errorf("%d migrations were written", n)
 	}
 }
 

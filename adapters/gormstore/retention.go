@@ -17,7 +17,8 @@ const (
 	sqlNotNeeded = ` AND NOT EXISTS (SELECT 1 FROM activity_tasks AS t WHERE t.workflow_id = w.id)
 		AND NOT EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.workflow_id = w.id AND k.expires_at > ?)
 		AND NOT EXISTS (SELECT 1 FROM runs AS r JOIN workflows AS p ON p.id = r.parent_workflow_id WHERE r.workflow_id = w.id AND p.closed_at = 0)
-		AND NOT EXISTS (SELECT 1 FROM runs AS c JOIN workflows AS l ON l.id = c.workflow_id WHERE c.parent_workflow_id = w.id AND l.closed_at = 0)`
+		AND NOT EXISTS (SELECT 1 FROM runs AS c JOIN workflows AS l ON l.id = c.workflow_id WHERE c.namespace = w.namespace AND c.parent_workflow_id = w.id
+			AND l.closed_at = 0)`
 	// Messages are delivered at once and working tasks are bounded: each of the two is read once for a whole page.
 	sqlClosed = `SELECT w.id, w.closed_at, w.head_seq, (SELECT coalesce(sum(s.head), 0) FROM transcript_streams AS s WHERE s.workflow_id = w.id) AS records
 		FROM workflows AS w WHERE w.namespace = ? AND w.closed_at > 0 AND w.closed_at <= ? AND (w.closed_at, w.id) > (?, ?)` + sqlNotNeeded + `

@@ -4,8 +4,12 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"math/bits"
+	"strconv"
 	"strings"
 	"time"
+
+	"aion/domain"
+	"aion/domain/history"
 )
 
 // micros is how a time is stored: microseconds since 1970, 0 for none.
@@ -63,6 +67,30 @@ func blob(b []byte) driver.Value {
 		return nil
 	}
 	return b
+}
+
+// currentStep is how the current step is stored: a JSON list, or nothing. It is written with every commit.
+func currentStep(c *history.CurrentStep) string {
+	if c == nil {
+		return ""
+	}
+	b := make([]byte, 0, 32+len(c.ActivityType)+len(c.Step))
+	b = append(strconv.AppendInt(append(b, '['), c.ActivityID, 10), ',')
+	b = append(domain.AppendText(b, c.ActivityType), ',')
+	b = append(strconv.AppendInt(b, int64(c.Attempt), 10), ',')
+	return string(append(domain.AppendText(b, c.Step), ']'))
+}
+
+func fromCurrentStep(text string) (*history.CurrentStep, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no activity is open
+	}
+	c := &history.CurrentStep{}
+	members := []any{&c.ActivityID, &c.ActivityType, &c.Attempt, &c.Step}
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return nil, fault("the current step of a run cannot be read", err)
+	}
+	return c, nil
 }
 
 // encodeLabels writes nothing when there is nothing; it is only called once per run.

@@ -32,17 +32,25 @@ type runRow struct {
 	Labels           []byte
 	FirstSeq         int64
 	Outcome          string
+	FailureCode      string
+	FailureMessage   string
 }
 
 const runColumns = `workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason, started_at, ended_at,
-	previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome`
+	previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message`
+
+// What moves on with each commit is kept with the workflow, of its latest generation: the only one that can be open.
+const listedColumns = runColumns + `,
+	CASE WHEN status IN ('Running', 'Paused') THEN (SELECT current_step FROM workflows AS w WHERE w.id = runs.workflow_id) ELSE '' END,
+	coalesce((SELECT n.first_seq - 1 FROM runs AS n WHERE n.workflow_id = runs.workflow_id AND n.generation = runs.generation + 1),
+		(SELECT head_seq FROM workflows AS w WHERE w.id = runs.workflow_id))`
 
 func fromRunRow(r runRow) (history.RunRow, error) {
 	row := history.RunRow{
 		Namespace: domain.Namespace(r.Namespace), WorkflowID: domain.WorkflowID(r.WorkflowID), RunID: domain.RunID(r.RunID), Generation: r.Generation,
 		WorkflowType: r.WorkflowType, PackageVersion: r.PackageVersion, Status: history.Status(r.Status), PausedReason: r.PausedReason,
 		StartedAt: fromMicros(r.StartedAt), EndedAt: fromMicros(r.EndedAt), PreviousRunID: domain.RunID(r.PreviousRunID),
-		FirstSeq: r.FirstSeq, Outcome: r.Outcome,
+		FirstSeq: r.FirstSeq, Outcome: r.Outcome, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
 	}
 	if r.ParentWorkflowID != nil && r.ParentRunID != nil && r.ParentChild != nil {
 		row.Parent = &history.Parent{WorkflowID: domain.WorkflowID(*r.ParentWorkflowID), RunID: domain.RunID(*r.ParentRunID), Child: *r.ParentChild}
@@ -60,13 +68,21 @@ func (s *Store) runs() *gorm.DB {
 	return s.read.Table("runs").Select(runColumns)
 }
 
+// places are where the columns of runColumns go.
+func (r *runRow) places() []any {
+	return []any{
+		&r.WorkflowID, &r.Generation, &r.RunID, &r.Namespace, &r.WorkflowType, &r.PackageVersion, &r.Status, &r.PausedReason,
+		&r.StartedAt, &r.EndedAt, &r.PreviousRunID, &r.ParentWorkflowID, &r.ParentRunID, &r.ParentChild, &r.Labels, &r.FirstSeq, &r.Outcome,
+		&r.FailureCode, &r.FailureMessage,
+	}
+}
+
 // findRuns scans by hand: listing is a hot path, and gorm's own scan costs it more than the database does.
 func (s *Store) findRuns(ctx context.Context, q *gorm.DB) ([]history.RunRow, error) {
 	var rows []history.RunRow
 	err := s.eachOf(ctx, func(found *sql.Rows) error {
 		var r runRow
-		if err := found.Scan(&r.WorkflowID, &r.Generation, &r.RunID, &r.Namespace, &r.WorkflowType, &r.PackageVersion, &r.Status, &r.PausedReason,
-			&r.StartedAt, &r.EndedAt, &r.PreviousRunID, &r.ParentWorkflowID, &r.ParentRunID, &r.ParentChild, &r.Labels, &r.FirstSeq, &r.Outcome); err != nil {
+		if err := found.Scan(r.places()...); err != nil {
 			return err
 		}
 		row, err := fromRunRow(r)
@@ -88,21 +104,50 @@ func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.Workf
 }
 
 // List implements ports.RunIndex.
-func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
-	q := s.filtered(s.runs(), filter)
+func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.ListedRun, error) {
+	q := s.filtered(s.read.Table("runs").Select(listedColumns), filter)
 	behind, order := "(started_at, run_id) < (?, ?)", "started_at DESC, run_id DESC"
-	if filter.OldestFirst {
+	switch filter.Order {
+	case ports.OldestFirst:
 		behind, order = "(started_at, run_id) > (?, ?)", "started_at, run_id"
+	case ports.LastEndedFirst:
+		behind, order = "(ended_at, run_id) < (?, ?)", "ended_at DESC, run_id DESC"
+	case ports.NewestFirst:
 	}
 	if after != nil {
-		q = q.Where(behind, micros(after.StartedAt), string(after.RunID))
+		q = q.Where(behind, micros(after.At), string(after.RunID))
 	}
-	return s.findRuns(ctx, q.Order(order).Limit(max(limit, 0)))
+	q = q.Order(order).Limit(max(limit, 0))
+	var list []history.ListedRun
+	err := s.eachOf(ctx, func(found *sql.Rows) error {
+		var r runRow
+		var step string
+		var listed history.ListedRun
+		err := found.Scan(append(r.places(), &step, &listed.HeadSeq)...)
+		if err == nil {
+			listed.RunRow, err = fromRunRow(r)
+		}
+		if err == nil {
+			listed.Current, err = fromCurrentStep(step)
+		}
+		list = append(list, listed)
+		return err
+	}, func(ctx context.Context) (*sql.Rows, error) { return q.WithContext(ctx).Rows() })
+	return list, err
 }
 
 // Count implements ports.RunIndex.
-func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (int64, error) {
-	return s.count(ctx, s.filtered(s.read.Table("runs"), filter))
+func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (map[history.Status]int64, error) {
+	counts := map[history.Status]int64{}
+	q := s.filtered(s.read.Table("runs").Select("status, count(*)"), filter).Group("status")
+	err := s.eachOf(ctx, func(found *sql.Rows) error {
+		var status string
+		var n int64
+		err := found.Scan(&status, &n)
+		counts[history.Status(status)] = n
+		return err
+	}, func(ctx context.Context) (*sql.Rows, error) { return q.WithContext(ctx).Rows() })
+	return counts, err
 }
 
 func (s *Store) count(ctx context.Context, q *gorm.DB) (n int64, err error) {
@@ -140,6 +185,12 @@ func (s *Store) filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
 	}
 	if !f.EndedBefore.IsZero() {
 		q = q.Where("ended_at < ? AND ended_at > 0", microsUp(f.EndedBefore))
+	}
+	if !f.FailedSince.IsZero() {
+		q = q.Where("status IN ('Failed', 'TimedOut') AND ended_at >= ? AND ended_at > 0", microsUp(f.FailedSince))
+	}
+	if f.Order == ports.LastEndedFirst {
+		q = q.Where("ended_at > 0")
 	}
 	return s.named(s.labelled(q, f.Labels), f.Prefix)
 }

@@ -145,13 +145,32 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	for _, status := range []history.Status{"", history.Running} {
 		for _, typ := range []string{"", "ship"} {
 			for _, from := range []time.Time{{}, fake.Epoch} {
-				for _, after := range []*ports.RunPosition{nil, {StartedAt: fake.Epoch, RunID: c.run}} {
+				for _, after := range []*ports.RunPosition{nil, {At: fake.Epoch, RunID: c.run}} {
 					f := ports.RunFilter{Namespace: "default", Status: status, WorkflowType: typ, StartedAfter: from, StartedBefore: from}
 					check(s.List(ctx, f, after, 10))
 					check(s.Count(ctx, f))
 				}
 			}
 		}
+	}
+	for _, f := range []ports.RunFilter{
+		{PackageVersion: "v"},
+		{Parent: c.id},
+		{Order: ports.LastEndedFirst},
+		{Order: ports.LastEndedFirst, EndedAfter: fake.Epoch, EndedBefore: fake.Epoch},
+		{EndedAfter: fake.Epoch},
+		{Labels: map[string]string{"a": "b"}},
+		{Prefix: "0198"},
+		{FailedSince: fake.Epoch},
+		{FailedSince: fake.Epoch, Order: ports.LastEndedFirst},
+		{Statuses: []history.Status{history.Running, history.Failed}},
+		{Order: ports.OldestFirst, PackageVersion: "v"},
+	} {
+		f.Namespace = "default"
+		for _, after := range []*ports.RunPosition{nil, {At: fake.Epoch, RunID: c.run}} {
+			check(s.List(ctx, f, after, 10))
+		}
+		check(s.Count(ctx, f))
 	}
 	_, _, err := s.PinnedBy(ctx, "x", 3)
 	check(nil, err)
@@ -290,7 +309,10 @@ func TestEveryStatementUsesAnIndex(t *testing.T) { // engine 18
 			grouped := strings.Contains(step, "FOR GROUP BY") && strings.Contains(q, "GROUP BY namespace, task_queue")
 			// A store that one process has for itself is not asked for the claims of others.
 			lapsed := strings.Contains(q, "t.claim_until <= ")
-			if scan && !ordered && !started || strings.Contains(step, "TEMP B-TREE") && !grouped && !lapsed {
+			// There are seven statuses, and what ended within bounds is found by its end before it is put into the order of the starts.
+			grouped = grouped || strings.Contains(step, "FOR GROUP BY") && strings.Contains(q, "GROUP BY `status`")
+			bounded := strings.Contains(step, "FOR ORDER BY") && strings.Contains(q, "ended_at >= ") && strings.Contains(q, "ORDER BY started_at")
+			if scan && !ordered && !started || strings.Contains(step, "TEMP B-TREE") && !grouped && !lapsed && !bounded {
 				t.Errorf("%q in the plan of\n%s", step, q)
 			}
 		}

@@ -26,7 +26,8 @@ const (
 		FROM unnest(CAST(? AS TEXT[]), CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS c (workflow_id, run_id, activity_id)
 		JOIN activity_tasks AS t ON t.workflow_id = c.workflow_id AND t.run_id = c.run_id AND t.activity_id = c.activity_id
 		ORDER BY t.workflow_id, t.run_id, t.activity_id FOR UPDATE OF t`
-	sqlHeadsAdvance = `UPDATE workflows AS w SET head_seq = m.head FROM unnest(CAST(? AS TEXT[]), CAST(? AS BIGINT[])) AS m (id, head) WHERE w.id = m.id`
+	sqlHeadsAdvance = `UPDATE workflows AS w SET head_seq = m.head, current_step = m.step
+		FROM unnest(CAST(? AS TEXT[]), CAST(? AS BIGINT[]), CAST(? AS TEXT[])) AS m (id, head, step) WHERE w.id = m.id`
 	sqlWorkflowDrop = `DELETE FROM workflows WHERE id = ?`
 )
 
@@ -130,11 +131,11 @@ func (t *tx) advanceAll() error {
 		query, args := advancing(moved[0])
 		return t.send(query, args...)
 	}
-	ids, heads := make([]string, len(moved)), make([]int64, len(moved))
+	ids, heads, steps := make([]string, len(moved)), make([]int64, len(moved)), make([]string, len(moved))
 	for i, c := range moved {
-		ids[i], heads[i] = string(c.WorkflowID), c.ExpectedSeq+int64(len(c.Events))
+		ids[i], heads[i], steps[i] = string(c.WorkflowID), c.ExpectedSeq+int64(len(c.Events)), currentStep(c.Current)
 	}
-	return t.send(sqlHeadsAdvance, ids, heads)
+	return t.send(sqlHeadsAdvance, ids, heads, steps)
 }
 
 // askKeys takes the keys of the starts and holds the tasks that wait for them.

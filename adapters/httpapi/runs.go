@@ -11,6 +11,7 @@ import (
 	"aion/application/runs"
 	"aion/domain"
 	"aion/domain/history"
+	"aion/ports"
 )
 
 // The paths of one namespace and of one workflow (server 1.1).
@@ -22,6 +23,7 @@ const (
 func (a *API) runRoutes() []route {
 	filters := []string{
 		"workflow_type", "package_id", "parent_workflow_id", "started_after", "started_before", "ended_after", "ended_before", "label*", "q",
+		"attention",
 	}
 	own := []route{
 		{method: "GET", path: runsPath, grant: namespaced, query: append([]string{"status*", "order", "limit", "cursor"}, filters...), serve: a.listRuns},
@@ -49,16 +51,38 @@ type summary struct {
 	StartedAt        wire.Stamp        `json:"started_at"`
 	EndedAt          wire.Stamp        `json:"ended_at"`
 	Outcome          wire.Nullable     `json:"outcome"`
+	Failure          *shortFailure     `json:"failure"`
+	CurrentStep      *currentStep      `json:"current_step"`
 	ParentWorkflowID wire.Nullable     `json:"parent_workflow_id"`
 	ScheduleID       *string           `json:"schedule_id"` // null: no schedule starts runs yet
 	Labels           map[string]string `json:"labels"`
+	HistoryHead      history.Seq       `json:"history_head_seq"`
 }
 
-func toSummary(row history.RunRow) summary {
+type shortFailure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type currentStep struct {
+	ActivityID   int64  `json:"activity_id"`
+	ActivityType string `json:"activity_type"`
+	Attempt      int    `json:"attempt"`
+	Step         string `json:"step"`
+}
+
+func toSummary(row history.ListedRun) summary {
 	out := summary{
 		Address:    wire.Address{Namespace: string(row.Namespace), WorkflowID: string(row.WorkflowID), RunID: string(row.RunID)},
 		Generation: row.Generation, WorkflowType: row.WorkflowType, PackageID: row.PackageVersion, Status: string(row.Status),
 		StartedAt: wire.Stamp(row.StartedAt), EndedAt: wire.Stamp(row.EndedAt), Outcome: wire.Nullable(row.Outcome), Labels: labels(row.Labels),
+		HistoryHead: row.HeadSeq,
+	}
+	if row.FailureCode != "" {
+		out.Failure = &shortFailure{row.FailureCode, row.FailureMessage}
+	}
+	if c := row.Current; c != nil {
+		out.CurrentStep = &currentStep{c.ActivityID, c.ActivityType, c.Attempt, c.Step}
 	}
 	if row.Parent != nil {
 		out.ParentWorkflowID = wire.Nullable(row.Parent.WorkflowID)
@@ -92,7 +116,7 @@ func (q *request) filtered() runs.ListRequest {
 	req := runs.ListRequest{
 		Namespace: q.param("ns"), WorkflowType: p.text("workflow_type"), PackageID: p.text("package_id"), ParentWorkflowID: p.text("parent_workflow_id"),
 		StartedAfter: p.time("started_after"), StartedBefore: p.time("started_before"), EndedAfter: p.time("ended_after"), EndedBefore: p.time("ended_before"),
-		Prefix: p.text("q"),
+		Prefix: p.text("q"), Attention: p.truth("attention"),
 	}
 	if p.has("q") && !prefixShape.MatchString(req.Prefix) {
 		p.faults.add("?q", "q is the beginning of a workflow id, a run id or a workflow type")
@@ -114,7 +138,8 @@ func (q *request) filtered() runs.ListRequest {
 func (a *API) listRuns(ctx context.Context, q *request) (answer, error) {
 	req := q.filtered()
 	req.Limit, req.Cursor = q.limit(), q.query.text("cursor")
-	req.OldestFirst = q.query.one("order", "started_desc", "started_asc") == "started_asc"
+	req.Order = map[string]ports.RunOrder{"started_asc": ports.OldestFirst, "ended_desc": ports.LastEndedFirst}[q.query.one("order",
+		"started_desc", "started_asc", "ended_desc")]
 	for _, status := range q.query.texts("status") {
 		q.query.word("status", status, statuses())
 		req.Statuses = append(req.Statuses, history.Status(status))

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"aion/domain/action"
+	"aion/ports"
 )
 
 const (
@@ -62,7 +66,7 @@ func TestARunIsStartedReadAndEnds(t *testing.T) {
 	}
 	described := w.get(run).ok(http.StatusOK).object()
 	listed := w.get(runsOf).ok(http.StatusOK).object()["runs"].([]any)[0].(map[string]any)
-	for _, member := range []string{"workflow_id", "run_id", "workflow_type", "package_id", "status", "started_at", "ended_at", "outcome"} {
+	for _, member := range []string{"workflow_id", "run_id", "workflow_type", "package_id", "status", "started_at", "ended_at", "outcome", "failure", "history_head_seq"} {
 		if described[member] != listed[member] {
 			t.Errorf("%s is %v in the run and %v in the list", member, described[member], listed[member])
 		}
@@ -180,5 +184,62 @@ func TestACancelledRunTellsWhy(t *testing.T) {
 	}
 	if end := w.ended(run).object(); end["status"] != "Cancelled" || end["failure"].(map[string]any)["message"] != "withdrawn" {
 		t.Errorf("ended %v", end)
+	}
+}
+
+// server 1.5, 1.6
+func TestAListShowsWhereRunsStand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.deploy(one)
+	w.deploy(gate)
+	release := make(chan struct{})
+	w.hands.say(func(ctx context.Context, _ ports.Execution) action.Verdict {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return action.Fail(action.Terminal, "broken", strings.Repeat("é", 2000), nil)
+	})
+	run := w.start("one", `{"n":1}`)
+	cancelled := w.start("gate", `{"n":1}`)
+	w.post(cancelled+"/cancel", `{"reason":"withdrawn"}`).ok(200)
+	listed := func(filter string) []any {
+		return w.get(runsOf + "?" + filter).ok(http.StatusOK).object()["runs"].([]any)
+	}
+	for _, order := range []string{"started_desc", "started_asc"} {
+		row := listed("workflow_type=one&order=" + order)[0].(map[string]any)
+		described := w.get(run).object()
+		want := map[string]any{"activity_id": json.Number("0"), "activity_type": "touch", "attempt": json.Number("1"), "step": "all"}
+		if d := cmp.Diff(want, row["current_step"]); d != "" {
+			t.Error(d)
+		}
+		if row["failure"] != nil || row["history_head_seq"] != described["history_head_seq"] {
+			t.Errorf("%v and %v", row, described)
+		}
+	}
+	if n := len(listed("attention=true")) + len(listed("order=ended_desc&workflow_type=one")); n != 0 {
+		t.Errorf("%d runs ask for attention or have ended", n)
+	}
+	close(release)
+	w.ended(run)
+	row := listed("attention=true&order=ended_desc")[0].(map[string]any)
+	failure := row["failure"].(map[string]any)
+	if text := []rune(failure["message"].(string)); failure["code"] != "activity_failed" || len(text) != 1000 || row["current_step"] != nil {
+		t.Errorf("%v with %d", row, len(text))
+	}
+	rows := listed("order=ended_desc")
+	if len(rows) != 2 || rows[1].(map[string]any)["failure"].(map[string]any)["message"] != "withdrawn" {
+		t.Errorf("%v", rows)
+	}
+	version := row["package_id"].(string)
+	if n := len(listed("package_id=" + version)); n != 1 {
+		t.Errorf("%d runs of the version", n)
+	}
+	first := w.get(runsOf + "?order=ended_desc&limit=1").object()
+	w.get(runsOf+"?limit=1&cursor="+first["next_cursor"].(string)).refused(400, "invalid_input", "CursorInvalid")
+	second := w.get(runsOf + "?order=ended_desc&limit=1&cursor=" + first["next_cursor"].(string)).ok(200).object()
+	if second["runs"].([]any)[0].(map[string]any)["workflow_id"] != rows[1].(map[string]any)["workflow_id"] || second["next_cursor"] != nil {
+		t.Errorf("%v", second)
 	}
 }

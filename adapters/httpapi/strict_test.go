@@ -52,7 +52,7 @@ func TestAQueryIsReadStrictly(t *testing.T) {
 		"statsu=Running": "UnknownParameter", "workflow_type=a&workflow_type=b": "UnknownParameter", "status=running": "SchemaViolation",
 		"status=": "SchemaViolation", "limit=0": "SchemaViolation", "limit=501": "SchemaViolation", "limit=x": "SchemaViolation", "limit=": "SchemaViolation",
 		"started_after=yesterday": "SchemaViolation", "cursor=": "CursorInvalid", "cursor=!": "CursorInvalid", "cursor=AAAA": "CursorInvalid",
-		"attention=true": "UnknownParameter", "order=up": "SchemaViolation", "label=x": "SchemaViolation",
+		"attentive=true": "UnknownParameter", "attention=yes": "SchemaViolation", "order=up": "SchemaViolation", "label=x": "SchemaViolation",
 	} {
 		w.get(runsOf+"?"+query).refused(400, "invalid_input", errorType)
 	}

@@ -49,6 +49,11 @@ func (s *Store) commit(c *history.Commit) error {
 	for _, row := range c.Rows {
 		w.put(copyRow(row))
 	}
+	w.current = nil
+	if c.Current != nil {
+		current := *c.Current
+		w.current = &current
+	}
 	for _, a := range c.Acts {
 		s.act(a)
 	}

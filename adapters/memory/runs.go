@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -38,40 +39,67 @@ func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.Workf
 }
 
 // List implements ports.RunIndex.
-func (s *Store) List(_ context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
-	rows := s.selectRuns(func(r history.RunRow) bool {
-		if !matches(filter, r) {
-			return false
+func (s *Store) List(_ context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.ListedRun, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	inOrder := func(a, b ports.RunPosition) int {
+		if filter.Order == ports.OldestFirst {
+			a, b = b, a
 		}
-		if after == nil {
-			return true
-		}
-		if filter.OldestFirst {
-			return newerFirst(*after, positionOf(r)) > 0
-		}
-		return newerFirst(*after, positionOf(r)) < 0
-	})
-	if filter.OldestFirst {
-		slices.Reverse(rows)
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.RunID), string(a.RunID)))
 	}
-	return rows[:min(max(limit, 0), len(rows))], nil
+	rows := s.selectRuns(func(r history.RunRow) bool {
+		return matches(filter, r) && (after == nil || inOrder(*after, ports.PositionOf(r, filter.Order)) < 0)
+	})
+	slices.SortFunc(rows, func(a, b history.RunRow) int {
+		return inOrder(ports.PositionOf(a, filter.Order), ports.PositionOf(b, filter.Order))
+	})
+	listed := make([]history.ListedRun, 0, min(max(limit, 0), len(rows)))
+	for _, r := range rows[:cap(listed)] {
+		listed = append(listed, s.listed(r))
+	}
+	return listed, nil
+}
+
+// listed adds to a row what moves on with each commit.
+func (s *Store) listed(r history.RunRow) history.ListedRun {
+	w := s.workflows[r.WorkflowID]
+	if latest := w.runs[len(w.runs)-1]; r.Generation < latest.Generation {
+		next := slices.IndexFunc(w.runs, func(n history.RunRow) bool { return n.Generation > r.Generation })
+		return history.ListedRun{RunRow: r, HeadSeq: w.runs[next].FirstSeq - 1}
+	}
+	out := history.ListedRun{RunRow: r, HeadSeq: w.head()}
+	if w.current != nil && !r.Status.Terminal() {
+		current := *w.current
+		out.Current = &current
+	}
+	return out
 }
 
 // Count implements ports.RunIndex.
-func (s *Store) Count(_ context.Context, filter ports.RunFilter) (int64, error) {
-	return int64(len(s.selectRuns(func(r history.RunRow) bool { return matches(filter, r) }))), nil
+func (s *Store) Count(_ context.Context, filter ports.RunFilter) (map[history.Status]int64, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	counts := map[history.Status]int64{}
+	for _, r := range s.selectRuns(func(r history.RunRow) bool { return matches(filter, r) }) {
+		counts[r.Status]++
+	}
+	return counts, nil
 }
 
 // PinnedBy implements ports.RunIndex.
 func (s *Store) PinnedBy(_ context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	rows := s.selectRuns(func(r history.RunRow) bool { return r.PackageVersion == version && !r.Status.Terminal() })
+	slices.SortFunc(rows, func(a, b history.RunRow) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(string(b.RunID), string(a.RunID)))
+	})
 	return rows[:min(max(limit, 0), len(rows))], int64(len(rows)), nil
 }
 
-// selectRuns gives copies of the rows that are wanted, newest first.
+// selectRuns gives copies of the rows that are wanted, under the lock of the store.
 func (s *Store) selectRuns(wanted func(history.RunRow) bool) []history.RunRow {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	var rows []history.RunRow
 	for _, w := range s.workflows {
 		for _, r := range w.runs {
@@ -80,20 +108,7 @@ func (s *Store) selectRuns(wanted func(history.RunRow) bool) []history.RunRow {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b history.RunRow) int { return newerFirst(positionOf(a), positionOf(b)) })
 	return rows
-}
-
-// newerFirst compares two places in the order of lists: (started_at, run_id) descending.
-func newerFirst(a, b ports.RunPosition) int {
-	if c := b.StartedAt.Compare(a.StartedAt); c != 0 {
-		return c
-	}
-	return strings.Compare(string(b.RunID), string(a.RunID))
-}
-
-func positionOf(r history.RunRow) ports.RunPosition {
-	return ports.RunPosition{StartedAt: r.StartedAt, RunID: r.RunID}
 }
 
 func matches(f ports.RunFilter, r history.RunRow) bool {
@@ -107,6 +122,8 @@ func matches(f ports.RunFilter, r history.RunRow) bool {
 		(f.Parent == "" || r.Parent != nil && r.Parent.WorkflowID == f.Parent) &&
 		(f.EndedAfter.IsZero() || !r.EndedAt.IsZero() && !r.EndedAt.Before(f.EndedAfter)) &&
 		(f.EndedBefore.IsZero() || !r.EndedAt.IsZero() && r.EndedAt.Before(f.EndedBefore)) &&
+		(f.FailedSince.IsZero() || (r.Status == history.Failed || r.Status == history.TimedOut) && !r.EndedAt.Before(f.FailedSince)) &&
+		(f.Order != ports.LastEndedFirst || !r.EndedAt.IsZero()) &&
 		labelled(r, f.Labels) && prefixed(r, f.Prefix)
 }
 

@@ -43,8 +43,9 @@ type Store struct {
 
 // workflow is one history and its runs by generation.
 type workflow struct {
-	events []history.Recorded
-	runs   []history.RunRow
+	events  []history.Recorded
+	runs    []history.RunRow
+	current *history.CurrentStep
 }
 
 // open holds the open tasks or timers of every workflow: a workflow that has none is not in it.

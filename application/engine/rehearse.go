@@ -63,14 +63,15 @@ func Rehearse(ctx context.Context, p Past, each func(done int)) (Rehearsal, erro
 }
 
 func (e *Engine) rehearse(ctx context.Context, ns domain.Namespace, out *Rehearsal, each func(done int)) error {
-	filter := ports.RunFilter{Namespace: ns, Statuses: []history.Status{history.Running, history.Paused}, OldestFirst: true}
+	filter := ports.RunFilter{Namespace: ns, Statuses: []history.Status{history.Running, history.Paused}, Order: ports.OldestFirst}
 	for after := (*ports.RunPosition)(nil); ; {
 		rows, err := e.deps.Index.List(ctx, filter, after, rehearsePage)
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			after = &ports.RunPosition{StartedAt: row.StartedAt, RunID: row.RunID}
+		for _, listed := range rows {
+			row, last := listed.RunRow, ports.PositionOf(listed.RunRow, filter.Order)
+			after = &last
 			ent, err := e.read(ctx, row.WorkflowID, row, false)
 			if errors.Is(err, errNextRun) {
 				continue // it has ended meanwhile

@@ -313,7 +313,7 @@ func (e *Engine) seal(t *turn) {
 	row := t.entry.run.Row()
 	t.commit.Namespace, t.commit.WorkflowID = row.Namespace, t.box.id
 	t.commit.ExpectedSeq = t.commit.Events[0].Seq - 1
-	t.commit.Acts = t.acts.List
+	t.commit.Acts, t.commit.Current = t.acts.List, t.entry.run.CurrentStep()
 	if row.Status != t.row.Status || row.RunID != t.row.RunID || row.PausedReason != t.row.PausedReason || !row.EndedAt.Equal(t.row.EndedAt) {
 		t.commit.Rows = append(t.commit.Rows, row)
 	}

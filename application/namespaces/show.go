@@ -18,14 +18,9 @@ type Shown struct {
 // Show counts the open runs of a namespace that the caller was given.
 func (s *Service) Show(ctx context.Context, row ports.NamespaceRow) (Shown, error) {
 	shown := Shown{NamespaceRow: row}
-	for _, status := range []history.Status{history.Running, history.Paused} {
-		n, err := s.Index.Count(ctx, ports.RunFilter{Namespace: row.Name, Status: status})
-		if err != nil {
-			return Shown{}, err
-		}
-		shown.OpenRuns += n
-	}
-	return shown, nil
+	counts, err := s.Index.Count(ctx, ports.RunFilter{Namespace: row.Name, Statuses: []history.Status{history.Running, history.Paused}})
+	shown.OpenRuns = counts[history.Running] + counts[history.Paused]
+	return shown, err
 }
 
 // Page is List with the open runs of each.

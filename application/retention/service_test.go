@@ -39,13 +39,15 @@ func ended(t *testing.T, s *memory.Store, ns string, n int, ago time.Duration) {
 
 func left(t *testing.T, s *memory.Store) map[string]int64 {
 	t.Helper()
-	counts := map[string]int64{}
+	counts := map[string]int64{"default": 0, "brief": 0, "ever": 0}
 	for _, ns := range []string{"default", "brief", "ever"} {
 		n, err := s.Count(t.Context(), ports.RunFilter{Namespace: domain.Namespace(ns)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[ns] = n
+		for _, some := range n {
+			counts[ns] += some
+		}
 	}
 	return counts
 }

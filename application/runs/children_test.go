@@ -42,7 +42,7 @@ func childOf(t *testing.T, w *world, parent domain.WorkflowID) history.RunRow {
 	}
 	for _, r := range page.Runs {
 		if r.Parent != nil && r.Parent.WorkflowID == parent {
-			return r
+			return r.RunRow
 		}
 	}
 	t.Fatalf("no child of %s", parent)

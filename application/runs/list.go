@@ -11,6 +11,7 @@ import (
 
 	"aion/domain"
 	"aion/domain/access"
+	"aion/domain/history"
 	"aion/ports"
 )
 
@@ -27,10 +28,10 @@ func (s *Service) List(ctx context.Context, who access.Caller, req ListRequest) 
 	if err != nil {
 		return RunPage{}, err
 	}
-	filter := req.filter(ns)
+	filter := s.filter(ns, req)
 	var after *ports.RunPosition
 	if req.Cursor != "" {
-		if after, err = openCursor(req.Cursor, filter); err != nil {
+		if after, err = openCursor(req.Cursor, filterDigest(filter, req.Attention)); err != nil {
 			return RunPage{}, err
 		}
 	}
@@ -46,18 +47,18 @@ func (s *Service) List(ctx context.Context, who access.Caller, req ListRequest) 
 	page := RunPage{Namespace: ns, Runs: rows}
 	if len(rows) > limit {
 		page.Runs = rows[:limit]
-		page.NextCursor = CursorAfter(req, ports.RunPosition{StartedAt: rows[limit-1].StartedAt, RunID: rows[limit-1].RunID})
+		page.NextCursor = CursorAfter(req, rows[limit-1].RunRow)
 	}
 	return page, nil
 }
 
 // CursorAfter gives the cursor that goes on behind a row of a page of req: for a surface that ends a page early.
-func CursorAfter(req ListRequest, last ports.RunPosition) string {
-	filter := req.filter(domain.Namespace(req.Namespace))
+func CursorAfter(req ListRequest, last history.RunRow) string {
+	filter, at := req.filter(domain.Namespace(req.Namespace)), ports.PositionOf(last, req.Order)
 	b := make([]byte, 0, 64)
-	b = append(b, filterDigest(filter)...)
-	b = binary.BigEndian.AppendUint64(b, uint64(last.StartedAt.UnixMicro()))
-	b = append(b, last.RunID...)
+	b = append(b, filterDigest(filter, req.Attention)...)
+	b = binary.BigEndian.AppendUint64(b, uint64(at.At.UnixMicro()))
+	b = append(b, at.RunID...)
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -65,7 +66,7 @@ func (r ListRequest) filter(ns domain.Namespace) ports.RunFilter {
 	f := ports.RunFilter{
 		Namespace: ns, WorkflowType: r.WorkflowType, StartedAfter: r.StartedAfter, StartedBefore: r.StartedBefore,
 		Statuses: r.Statuses, PackageVersion: r.PackageID, Parent: domain.WorkflowID(r.ParentWorkflowID), EndedAfter: r.EndedAfter,
-		EndedBefore: r.EndedBefore, Labels: r.Labels, Prefix: r.Prefix, OldestFirst: r.OldestFirst,
+		EndedBefore: r.EndedBefore, Labels: r.Labels, Prefix: r.Prefix, Order: r.Order,
 	}
 	if len(r.Statuses) == 1 { // the store finds those of one status faster
 		f.Status, f.Statuses = r.Statuses[0], nil
@@ -73,14 +74,25 @@ func (r ListRequest) filter(ns domain.Namespace) ports.RunFilter {
 	return f
 }
 
+// attentive is how long a run that failed asks for attention.
+const attentive = 24 * time.Hour
+
+func (s *Service) filter(ns domain.Namespace, req ListRequest) ports.RunFilter {
+	f := req.filter(ns)
+	if req.Attention {
+		f.FailedSince = s.Clock.Now().Add(-attentive)
+	}
+	return f
+}
+
 const digestLength = 8
 
-func openCursor(cursor string, filter ports.RunFilter) (*ports.RunPosition, error) {
+func openCursor(cursor string, digest []byte) (*ports.RunPosition, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) < digestLength+8 {
 		return nil, cursorInvalid("does not decode")
 	}
-	if string(b[:digestLength]) != string(filterDigest(filter)) {
+	if string(b[:digestLength]) != string(digest) {
 		return nil, cursorInvalid("belongs to other filters")
 	}
 	id, err := domain.ParseRunID(string(b[digestLength+8:]))
@@ -88,7 +100,7 @@ func openCursor(cursor string, filter ports.RunFilter) (*ports.RunPosition, erro
 		return nil, cursorInvalid("does not decode")
 	}
 	micros := int64(binary.BigEndian.Uint64(b[digestLength:]))
-	return &ports.RunPosition{StartedAt: time.UnixMicro(micros).UTC(), RunID: id}, nil
+	return &ports.RunPosition{At: time.UnixMicro(micros).UTC(), RunID: id}, nil
 }
 
 func cursorInvalid(why string) error {
@@ -98,10 +110,11 @@ func cursorInvalid(why string) error {
 	}
 }
 
-func filterDigest(f ports.RunFilter) []byte {
+// filterDigest does not depend on when it is asked for.
+func filterDigest(f ports.RunFilter, attention bool) []byte {
 	statuses := slices.Sorted(slices.Values(f.Statuses))
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %q %q %q %d %d %q %q %t", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter),
-		unix(f.StartedBefore), statuses, f.PackageVersion, f.Parent, unix(f.EndedAfter), unix(f.EndedBefore), f.Labels, f.Prefix, f.OldestFirst))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %q %q %q %d %d %q %q %d %t", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter),
+		unix(f.StartedBefore), statuses, f.PackageVersion, f.Parent, unix(f.EndedAfter), unix(f.EndedBefore), f.Labels, f.Prefix, f.Order, attention))
 	return sum[:digestLength]
 }
 

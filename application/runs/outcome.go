@@ -56,18 +56,13 @@ func (s *Service) Count(ctx context.Context, who access.Caller, req ListRequest)
 		return Counts{}, err
 	}
 	counts := Counts{ByStatus: map[history.Status]int64{}, AsOf: s.Clock.Now()}
-	filter := req.filter(ns)
-	filter.Statuses = nil
+	req.Statuses = nil
+	found, err := s.Index.Count(ctx, s.filter(ns, req))
 	for _, status := range history.Statuses() {
-		filter.Status = status
-		n, err := s.Index.Count(ctx, filter)
-		if err != nil {
-			return Counts{}, err
-		}
-		counts.ByStatus[status] = n
-		counts.Total += n
+		counts.ByStatus[status] = found[status]
+		counts.Total += found[status]
 	}
-	return counts, nil
+	return counts, err
 }
 
 // Generation is one run of a chain with the events that are its own.

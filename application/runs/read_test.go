@@ -218,7 +218,7 @@ func TestTranscriptOfAnAttemptIsReadAndFollowed(t *testing.T) {
 
 func FuzzCursorIsAcceptedOrRefused(f *testing.F) {
 	req := runs.ListRequest{Namespace: "default", Statuses: []history.Status{history.Running}}
-	f.Add(runs.CursorAfter(req, ports.RunPosition{StartedAt: time.Unix(1, 0), RunID: "0198aaaa-0000-7000-8000-000000000001"}))
+	f.Add(runs.CursorAfter(req, history.RunRow{StartedAt: time.Unix(1, 0), RunID: "0198aaaa-0000-7000-8000-000000000001"}))
 	f.Add("")
 	f.Add("AAAA")
 	store := newStore()

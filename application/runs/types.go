@@ -5,6 +5,7 @@ import (
 
 	"aion/domain"
 	"aion/domain/history"
+	"aion/ports"
 )
 
 // StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
@@ -149,8 +150,8 @@ type TranscriptHandle struct {
 	HeadSeq      int64
 }
 
-// ListRequest selects runs, newest start first unless OldestFirst; what is set must all hold. An open run fits no bound of
-// its end. Prefix is that of a workflow id, a run id or a workflow type, of letters, digits, - and _. Cursor is the next
+// ListRequest selects runs in an order; what is set must all hold. An open run fits no bound of its end. Attention selects
+// those that failed or timed out in the last 24 h. Prefix is that of a workflow id, a run id or a workflow type, of letters, digits, - and _. Cursor is the next
 // one of the page before, with the same filters.
 type ListRequest struct {
 	Namespace     string
@@ -165,7 +166,8 @@ type ListRequest struct {
 	EndedBefore      time.Time
 	Labels           map[string]string
 	Prefix           string
-	OldestFirst      bool
+	Attention        bool
+	Order            ports.RunOrder
 
 	Limit  int // 1..500; 0: 50
 	Cursor string
@@ -174,7 +176,7 @@ type ListRequest struct {
 // RunPage is one page; NextCursor is empty on the last.
 type RunPage struct {
 	Namespace  domain.Namespace
-	Runs       []history.RunRow
+	Runs       []history.ListedRun
 	NextCursor string
 }
 

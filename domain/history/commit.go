@@ -15,6 +15,7 @@ type Commit struct {
 	ExpectedSeq Seq // the head that it follows; 0: the workflow does not exist yet
 	Events      []Recorded
 	Rows        []RunRow     // the new value of each run whose row changed
+	Current     *CurrentStep // of the latest run; nil: no activity is open
 	Acts        []Act        // in the order of the events that cause them
 	Started     *Idempotency // of a start, or another change by a caller, with a key; nil: none
 	Audit       []domain.AuditRecord

@@ -45,4 +45,22 @@ type RunRow struct {
 	Labels         map[string]string
 	FirstSeq       Seq
 	Outcome        string // of an ended run; empty: none
+	// FailureCode and FailureMessage are of a run that failed, timed out or was cancelled; a long message is cut. Empty: none.
+	FailureCode    string
+	FailureMessage string
+}
+
+// CurrentStep is the activity that a run has started last and that is open, else the one scheduled last.
+type CurrentStep struct {
+	ActivityID   int64
+	ActivityType string
+	Attempt      int
+	Step         string
+}
+
+// ListedRun is a row of a list: the projection of a run, and what moves on with each commit.
+type ListedRun struct {
+	RunRow
+	Current *CurrentStep // nil: no activity is open
+	HeadSeq Seq          // of its newest event
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"time"
+	"unicode/utf8"
 	"unique"
 
 	"aion/domain/action"
@@ -153,6 +154,7 @@ func (r *Run) reopened(e history.Recorded, ev history.WorkflowReopened) error {
 		return illegal(e, "it supersedes event %d, and the run is %s since event %d", ev.FromSeq, r.row.Status, r.terminal)
 	}
 	r.row.Status, r.row.EndedAt, r.row.Outcome = history.Running, time.Time{}, ""
+	r.row.FailureCode, r.row.FailureMessage = "", ""
 	r.terminal, r.result, r.failure = 0, nil, nil
 	// What was open ended with the run, without events of its own; what is to be done again gets new numbers.
 	r.open, r.timers, r.children = ordered[Activity]{}, ordered[Timer]{}, ordered[Child]{}
@@ -161,8 +163,20 @@ func (r *Run) reopened(e history.Recorded, ev history.WorkflowReopened) error {
 
 func (r *Run) ended(e history.Recorded, status history.Status, acts *Acts) {
 	r.row.Status, r.row.EndedAt, r.row.PausedReason = status, e.At, ""
+	if r.failure != nil {
+		r.row.FailureCode, r.row.FailureMessage = r.failure.Code, shortened(r.failure.Message)
+	}
 	r.terminal = e.Seq
 	acts.runClosed(r)
+}
+
+// shortened cuts a text to what a row of a list holds.
+func shortened(text string) string {
+	const most = 1000
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
 }
 
 func (r *Run) activityScheduled(e history.Recorded, ev history.ActivityScheduled, acts *Acts) error {

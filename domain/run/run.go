@@ -130,6 +130,15 @@ func (r *Run) Current() (Activity, bool) {
 	return best, best.Type != ""
 }
 
+// CurrentStep is Current as lists show it; nil when none is open.
+func (r *Run) CurrentStep() *history.CurrentStep {
+	a, open := r.Current()
+	if !open {
+		return nil
+	}
+	return &history.CurrentStep{ActivityID: a.ID, ActivityType: a.Type, Attempt: a.Attempt, Step: a.Step}
+}
+
 // Timers gives the open timers by id. An ended run has none.
 func (r *Run) Timers() []Timer {
 	if r.Ended() {

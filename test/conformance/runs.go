@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,14 +32,15 @@ func RunIndex(t *testing.T, open func(testing.TB) Runs) {
 		"rows that started at one moment page by run id": tiedPages,
 		"open runs pin their version":                    pinnedRuns,
 		"a run that has ended goes on":                   reopenedRun,
+		"a list shows what moves on with each commit":    movingParts,
 	})
 }
 
 func runsOfUnknown(t *testing.T, s Runs) {
 	rows, err := s.Runs(t.Context(), newFlow(1).id)
 	same(t, "runs", must(t, rows, err), []history.RunRow(nil))
-	rows, err = s.List(t.Context(), ports.RunFilter{Namespace: namespace}, nil, 10)
-	same(t, "list", must(t, rows, err), []history.RunRow(nil))
+	listed, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace}, nil, 10)
+	same(t, "list", must(t, listed, err), []history.ListedRun(nil))
 }
 
 func rowReturns(t *testing.T, s Runs) {
@@ -89,7 +91,7 @@ func reopenedRun(t *testing.T, s Runs) { // engine 10
 	put := func(status history.Status) history.RunRow {
 		row := f.row(status)
 		if status.Terminal() {
-			row.Outcome = "lost"
+			row.Outcome, row.FailureCode, row.FailureMessage = "lost", "broken", "it is broken"
 		}
 		c := f.next(step(f.head))
 		c.Rows = []history.RunRow{row}
@@ -103,13 +105,58 @@ func reopenedRun(t *testing.T, s Runs) { // engine 10
 		row := put(history.Running)
 		rows, err := s.Runs(t.Context(), f.id)
 		same(t, "the row", must(t, rows, err), []history.RunRow{row})
-		rows, err = s.List(t.Context(), open, nil, 10)
-		same(t, "the open ones", must(t, rows, err), []history.RunRow{row})
-		rows, err = s.List(t.Context(), ended, nil, 10)
-		same(t, "the ended ones", must(t, rows, err), []history.RunRow(nil))
+		listed, err := s.List(t.Context(), open, nil, 10)
+		same(t, "the open ones", rowsOf(must(t, listed, err)), []history.RunRow{row})
+		listed, err = s.List(t.Context(), ended, nil, 10)
+		same(t, "the ended ones", rowsOf(must(t, listed, err)), []history.RunRow(nil))
 		_, n, err := s.PinnedBy(t.Context(), row.PackageVersion, 1)
 		same(t, "holders", must(t, n, err), int64(1))
 	}
+}
+
+func movingParts(t *testing.T, s Runs) { // server 1.6
+	f := newFlow(1)
+	listed := func() history.ListedRun {
+		list, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace, Order: ports.OldestFirst}, nil, 10)
+		return must(t, list, err)[0]
+	}
+	c := f.started()
+	mustAppend(t, s, c)
+	same(t, "before any step", listed(), history.ListedRun{RunRow: c.Rows[0], HeadSeq: f.head})
+	for n := range 3 {
+		moved := f.next(step(1), step(2))
+		moved.Current = &history.CurrentStep{ActivityID: int64(n), ActivityType: odd, Attempt: n + 1, Step: "build"}
+		want := *moved.Current
+		want.ActivityType = strings.ToValidUTF8(odd, "\uFFFD")
+		moved.Current.ActivityType = want.ActivityType
+		other := newFlow(2 + n).started()
+		mustAppend(t, s, moved, other) // together with another one
+		same(t, "in a step", listed(), history.ListedRun{RunRow: c.Rows[0], HeadSeq: f.head, Current: &want})
+	}
+	// Two that move at once, without a row.
+	g := newFlow(2)
+	g.head = 1
+	one, two := f.next(step(3)), g.next(step(3))
+	one.Current = &history.CurrentStep{ActivityID: 7, ActivityType: "a", Attempt: 1, Step: "s"}
+	mustAppend(t, s, one, two)
+	same(t, "in a group", listed(), history.ListedRun{RunRow: c.Rows[0], HeadSeq: f.head, Current: one.Current})
+	ended, next := f.row(history.ContinuedAsNew), f.row(history.Running)
+	next.Generation, next.RunID, next.PreviousRunID, next.FirstSeq, next.StartedAt = 2, domain.RunID(id(99)), f.run, f.head+2, start.Add(time.Hour)
+	switched := f.next(step(4), step(5))
+	switched.Rows, switched.Current = []history.RunRow{ended, next}, one.Current
+	mustAppend(t, s, switched)
+	same(t, "an earlier generation", listed(), history.ListedRun{RunRow: ended, HeadSeq: next.FirstSeq - 1})
+	list, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace}, nil, 1)
+	same(t, "the latest one", must(t, list, err), []history.ListedRun{{RunRow: next, HeadSeq: f.head, Current: one.Current}})
+}
+
+// rowsOf are the rows of a list alone.
+func rowsOf(list []history.ListedRun) []history.RunRow {
+	rows := make([]history.RunRow, len(list))
+	for i, l := range list {
+		rows[i] = l.RunRow
+	}
+	return rows
 }
 
 func foreignRuns(t *testing.T, s Runs) { // server 8
@@ -149,6 +196,9 @@ func fill(t *testing.T, s Runs, n int) []history.RunRow {
 		row.WorkflowType = fmt.Sprintf("type%d", i%3)
 		row.PackageVersion = hash(i % 3)
 		row.StartedAt = start.Add(time.Duration(i) * time.Second)
+		if row.Status.Terminal() {
+			row.EndedAt = start.Add(time.Duration(i*37%60+60) * time.Minute) // in another order than the starts
+		}
 		row.Labels = map[string]string{"team": fmt.Sprintf("t%d", i%4), `odd`: `a "quoted" <value>, "team":"t0"`}
 		if i%5 == 0 {
 			row.Parent = &history.Parent{WorkflowID: newFlow(7).id, RunID: newFlow(7).run, Child: 1}
@@ -189,7 +239,11 @@ func filters(t *testing.T, s Runs) {
 		{Namespace: "ns0", Prefix: string(newFlow(3).id)},
 		{Namespace: "ns0", Prefix: string(newFlow(3).run)[:34]},
 		{Namespace: "ns0", Prefix: "ype"},
-		{Namespace: "ns0", OldestFirst: true, Status: history.Failed},
+		{Namespace: "ns0", Order: ports.OldestFirst, Status: history.Failed},
+		{Namespace: "ns0", Order: ports.LastEndedFirst},
+		{Namespace: "ns1", Order: ports.LastEndedFirst, EndedAfter: start.Add(90 * time.Minute), Labels: map[string]string{"team": "t1"}},
+		{Namespace: "ns0", FailedSince: start.Add(90 * time.Minute)},
+		{Namespace: "ns0", FailedSince: start, WorkflowType: "type1", Order: ports.LastEndedFirst},
 	} {
 		var want []history.RunRow
 		for i := len(all) - 1; i >= 0; i-- {
@@ -197,16 +251,32 @@ func filters(t *testing.T, s Runs) {
 				want = append(want, all[i])
 			}
 		}
-		if f.OldestFirst {
+		switch f.Order {
+		case ports.OldestFirst:
 			slices.Reverse(want)
+		case ports.LastEndedFirst:
+			slices.SortFunc(want, func(a, b history.RunRow) int {
+				return cmp.Or(b.EndedAt.Compare(a.EndedAt), cmp.Compare(b.RunID, a.RunID))
+			})
+		case ports.NewestFirst:
 		}
 		got, err := s.List(t.Context(), f, nil, 1000)
-		same(t, fmt.Sprintf("list of %+v", f), must(t, got, err), want)
+		same(t, fmt.Sprintf("list of %+v", f), rowsOf(must(t, got, err)), want)
 		n, err := s.Count(t.Context(), f)
-		same(t, fmt.Sprintf("count of %+v", f), must(t, n, err), int64(len(want)))
+		counts := map[history.Status]int64{}
+		for _, row := range want {
+			counts[row.Status]++
+		}
+		same(t, fmt.Sprintf("count of %+v", f), must(t, n, err), counts)
+		if len(want) < 3 {
+			continue
+		}
+		at := ports.PositionOf(want[1], f.Order)
+		got, err = s.List(t.Context(), f, &at, 1)
+		same(t, fmt.Sprintf("page of %+v", f), rowsOf(must(t, got, err)), want[2:3])
 	}
 	none, err := s.List(t.Context(), ports.RunFilter{Namespace: "ns0"}, nil, 0)
-	same(t, "a page of nothing", must(t, none, err), []history.RunRow(nil))
+	same(t, "a page of nothing", must(t, none, err), []history.ListedRun(nil))
 }
 
 func fits(f ports.RunFilter, r history.RunRow) bool {
@@ -214,6 +284,10 @@ func fits(f ports.RunFilter, r history.RunRow) bool {
 		if r.Labels[key] != value {
 			return false
 		}
+	}
+	failed := (r.Status == history.Failed || r.Status == history.TimedOut) && !r.EndedAt.Before(f.FailedSince)
+	if !f.FailedSince.IsZero() && !failed || f.Order == ports.LastEndedFirst && r.EndedAt.IsZero() {
+		return false
 	}
 	named := strings.HasPrefix(string(r.WorkflowID), f.Prefix) || strings.HasPrefix(string(r.RunID), f.Prefix) || strings.HasPrefix(r.WorkflowType, f.Prefix)
 	ended := !r.EndedAt.IsZero()
@@ -234,9 +308,9 @@ func stablePages(t *testing.T, s Runs) {
 		if len(must(t, page, err)) == 0 {
 			break
 		}
-		got = append(got, page...)
-		last := page[len(page)-1]
-		after = &ports.RunPosition{StartedAt: last.StartedAt, RunID: last.RunID}
+		got = append(got, rowsOf(page)...)
+		at := ports.PositionOf(got[len(got)-1], ports.NewestFirst)
+		after = &at
 		f := newFlow(n)
 		c := f.started()
 		c.Namespace, c.Rows[0].Namespace, c.Rows[0].StartedAt = "ns0", "ns0", start.Add(time.Hour)
@@ -256,19 +330,20 @@ func tiedPages(t *testing.T, s Runs) {
 		commits = append(commits, newFlow(i+1).started())
 	}
 	mustAppend(t, s, commits...)
-	for _, oldest := range []bool{false, true} {
+	for _, order := range []ports.RunOrder{ports.NewestFirst, ports.OldestFirst} {
 		var after *ports.RunPosition
 		for i := n; i > 0; i-- {
-			page, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace, OldestFirst: oldest}, after, 1)
+			page, err := s.List(t.Context(), ports.RunFilter{Namespace: namespace, Order: order}, after, 1)
 			if len(must(t, page, err)) != 1 {
 				t.Fatalf("%d rows before the last page", len(page))
 			}
 			want := newFlow(i).run
-			if oldest {
+			if order == ports.OldestFirst {
 				want = newFlow(n - i + 1).run
 			}
 			same(t, "run", page[0].RunID, want)
-			after = &ports.RunPosition{StartedAt: page[0].StartedAt, RunID: page[0].RunID}
+			at := ports.PositionOf(page[0].RunRow, order)
+			after = &at
 		}
 	}
 }

@@ -250,13 +250,13 @@ func (s *Store) RunsIn(ctx context.Context, ns domain.Namespace, id domain.Workf
 }
 
 // List implements ports.RunIndex.
-func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.RunRow, error) {
-	return call(ctx, s, "List", func() ([]history.RunRow, error) { return s.next.List(ctx, filter, after, limit) })
+func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.RunPosition, limit int) ([]history.ListedRun, error) {
+	return call(ctx, s, "List", func() ([]history.ListedRun, error) { return s.next.List(ctx, filter, after, limit) })
 }
 
 // Count implements ports.RunIndex.
-func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (int64, error) {
-	return call(ctx, s, "Count", func() (int64, error) { return s.next.Count(ctx, filter) })
+func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (map[history.Status]int64, error) {
+	return call(ctx, s, "Count", func() (map[history.Status]int64, error) { return s.next.Count(ctx, filter) })
 }
 
 // PinnedBy implements ports.RunIndex.

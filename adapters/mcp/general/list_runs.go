@@ -7,7 +7,6 @@ import (
 	"aion/adapters/web/wire"
 	"aion/application/runs"
 	"aion/domain/history"
-	"aion/ports"
 )
 
 type runPage struct {
@@ -49,8 +48,7 @@ func (s *Service) listRuns(ctx context.Context, call mcp.Call) (any, error) {
 			return nil, err
 		}
 		if !fill.Add(entry) {
-			last := read.Runs[i-1]
-			out.NextCursor = nullable(runs.CursorAfter(req, ports.RunPosition{StartedAt: last.StartedAt, RunID: last.RunID}))
+			out.NextCursor = nullable(runs.CursorAfter(req, read.Runs[i-1].RunRow))
 			break
 		}
 		out.Runs = append(out.Runs, toRun(row))
@@ -58,7 +56,7 @@ func (s *Service) listRuns(ctx context.Context, call mcp.Call) (any, error) {
 	return out, nil
 }
 
-func toRun(row history.RunRow) run {
+func toRun(row history.ListedRun) run {
 	out := run{
 		WorkflowID: string(row.WorkflowID), RunID: string(row.RunID), WorkflowType: row.WorkflowType, Status: string(row.Status),
 		StartedAt: stamp(row.StartedAt), EndedAt: stamp(row.EndedAt),
