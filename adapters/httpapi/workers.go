@@ -45,6 +45,7 @@ func (a *API) workerRoutes() []route {
 		post(task+"/extend", []string{"lease_token", "lease_ms"}, a.extendLease),
 		post(task+"/complete", []string{"lease_token", "result?"}, a.completeTask),
 		post(task+"/fail", []string{"lease_token", "class", "message", "code?", "details?"}, a.failTask),
+		post(task+"/events", []string{"lease_token", "events"}, a.publishEvents),
 		post(task+"/release", []string{"lease_token"}, a.releaseTask),
 	}
 }

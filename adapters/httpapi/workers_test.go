@@ -98,3 +98,32 @@ func TestAWorkerServesAnActionWithoutABody(t *testing.T) {
 		})
 	}
 }
+
+// actions 61, 8.5: events are stored once, shown like those of a command, and keep a begun task from being given back.
+func TestAWorkerWritesTheTranscript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.deploy(greeting)
+	run := w.start("greeting", `{"name":"Ada"}`)
+	me := w.register("i1", "", `{"name":"greet"}`)
+	g := w.one(me, "p1")
+	events := `,"events":[{"worker_seq":1,"kind":"message","role":"tool","text":"one"},{"worker_seq":2,"kind":"progress","detail":{"done":1},"agent_role":"me"},
+		{"worker_seq":3,"kind":"delta","message_id":"m","text":"piece"},{"worker_seq":4,"kind":"raw","source":"x","value":null}]`
+	for _, want := range []string{"map[accepted:4 cancel:false duplicates:0 head_seq:3 next_worker_seq:5]", "map[accepted:1 cancel:false duplicates:3 head_seq:3 next_worker_seq:5]"} {
+		if m := w.settle(me, g, "events", events).ok(http.StatusOK).object(); fmt.Sprint(m) != want {
+			t.Errorf("%v, want %s", m, want)
+		}
+	}
+	for _, bad := range []string{`{"worker_seq":9,"kind":"odd"}`, `{"worker_seq":0,"kind":"stop"}`, `{"kind":"stop"}`, `{"worker_seq":9,"kind":"message"}`, `{"worker_seq":9,"kind":"progress","detail":7}`} {
+		w.settle(me, g, "events", `,"events":[`+bad+`]`).refused(http.StatusBadRequest, "invalid_input", "SchemaViolation")
+	}
+	w.settle(me, g, "release", "").refused(http.StatusConflict, "invalid_state", "AlreadyStarted")
+	w.settle(me, g, "complete", `,"result":"hello"`).ok(http.StatusOK)
+	w.settle(me, g, "events", events).refused(http.StatusConflict, "invalid_state", "LeaseLost")
+	w.ended(run)
+	id := w.get(run).ok(http.StatusOK).text("run_id")
+	page := w.get(run + "/transcript?run_id=" + id + "&activity_id=0&attempt=1").ok(http.StatusOK).object()
+	if list := page["events"].([]any); len(list) != 3 || list[0].(map[string]any)["text"] != "one" {
+		t.Errorf("%v", page)
+	}
+}

@@ -56,6 +56,7 @@ type Publisher struct {
 	logger *slog.Logger
 	bounds Bounds
 	live   *live
+	remote sizes
 
 	kept, lost, waiting atomic.Int64
 }

@@ -45,14 +45,28 @@ func (s *Service) Complete(ctx context.Context, who access.Caller, task, token s
 	if v := s.version(ctx, version); v != nil && dispatch.Name != "" {
 		verdict = v.JudgeResult(dispatch.TaskQueue, dispatch.Name, result)
 	}
-	settled, err := s.settle(ctx, l, verdict, digest("complete", result))
-	if f, misfit := verdict.(action.Failed); misfit && err == nil {
-		return settled, &domain.Error{
-			Code: domain.CodeInvalidInput, Type: "ResultInvalid", Message: f.Message + "; the attempt has failed with that, so go on with the next task",
-			Details: map[string]any{"errors": []map[string]any{{"pointer": "/result", "message": f.Message}}},
+	digest := digest("complete", result)
+	if f, misfit := verdict.(action.Failed); misfit {
+		settled, err := s.settle(ctx, l, verdict, misfits+digest)
+		if err == nil {
+			err = resultInvalid(f.Message)
 		}
+		return settled, err
 	}
-	return settled, err
+	if l.Verdict == misfits+digest { // the attempt is over, so what it was of is not read any more
+		return Settled{Duplicate: true}, resultInvalid("the result does not fit its declared type")
+	}
+	return s.settle(ctx, l, verdict, digest)
+}
+
+// misfits begins the digest of a result that did not fit.
+const misfits = "misfit "
+
+func resultInvalid(why string) error {
+	return &domain.Error{
+		Code: domain.CodeInvalidInput, Type: "ResultInvalid", Message: why + "; the attempt has failed with that, so go on with the next task",
+		Details: map[string]any{"errors": []map[string]any{{"pointer": "/result", "message": why}}},
+	}
 }
 
 // Failure is what a worker says of an attempt that failed.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"aion/domain"
-	"aion/domain/schema"
 )
 
 // The bounds of a registration.
@@ -74,17 +74,24 @@ func checkActions(s Settings, add func(pointer, format string, args ...any)) {
 			add(at+"/name", "the name of an action is not empty, has at most %d characters, and stands once; got %q", maxName, domain.Quote(a.Name, 64))
 		}
 		seen[a.Name] = true
-		if a.InputSchema != nil {
-			if _, err := schema.Compile(a.InputSchema); err != nil {
-				add(at+"/input_schema", "the input schema of %s cannot be read: %v", domain.Quote(a.Name, 64), err)
-			}
+		if a.InputSchema != nil && !readableSchema(a.InputSchema) {
+			add(at+"/input_schema", "the input schema of %s is no JSON Schema: it is an object, with a known type when it has one", domain.Quote(a.Name, 64))
 		}
-		if a.OutputSchema != nil {
-			if _, err := schema.Compile(a.OutputSchema); err != nil {
-				add(at+"/output_schema", "the output schema of %s cannot be read: %v", domain.Quote(a.Name, 64), err)
-			}
+		if a.OutputSchema != nil && !readableSchema(a.OutputSchema) {
+			add(at+"/output_schema", "the output schema of %s is no JSON Schema: it is an object, with a known type when it has one", domain.Quote(a.Name, 64))
 		}
 	}
+}
+
+// readableSchema accepts more than a document may declare: a worker may say of itself whatever JSON Schema can.
+func readableSchema(text json.RawMessage) bool {
+	var top map[string]any
+	if json.Unmarshal(text, &top) != nil || top == nil {
+		return false
+	}
+	known := []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+	given := texts(top["type"])
+	return (top["type"] == nil) == (len(given) == 0) && !slices.ContainsFunc(given, func(t string) bool { return !slices.Contains(known, t) })
 }
 
 func readable(text string) bool {

@@ -84,7 +84,7 @@ var table = map[string][]string{
 	"domain/schema":           {"=domain"},
 	"domain/task":             {"=domain"},
 	"domain/transcript":       {"=domain"},
-	"domain/worker":           {"=domain", "domain/history", "domain/schema"},
+	"domain/worker":           {"=domain", "domain/history"},
 	"domain/awl":              {"=domain", "domain/schema", "domain/document", "domain/awl"},
 	"domain/awl/diag":         {},
 	"domain/awl/syntax":       {"domain/awl/diag"},
