@@ -66,7 +66,7 @@ func New(o Options) (*Executor, error) {
 	x := &Executor{o: o, self: self, boot: boot, stuck: map[*supervisor]string{}}
 	x.registry = &registry{pids: map[int]*supervisor{}}
 	x.pool = &pool{
-		o: o, registry: x.registry, credential: o.user,
+		o: o, registry: x.registry,
 		prefix: fmt.Sprintf("%s-%d-%d-%s", pidNamespace(), self.Pid, self.Start, hashText(o.Home)[:12]),
 		server: entry{Server: o.Instance, ServerProc: processID{self.Pid, self.Start}, BootID: boot},
 	}
@@ -232,5 +232,5 @@ func (x *Executor) makeRoot(root string) error {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return err
 	}
-	return x.pool.credential.own(root)
+	return x.o.user.own(root)
 }

@@ -32,17 +32,13 @@ type group struct {
 	exited bool
 }
 
-// The pace of the ladder.
-const (
-	groupBeat   = 5 * time.Millisecond
-	groupRescan = 20 * time.Millisecond
-)
+// groupBeat is the pace of the ladder.
+const groupBeat = 5 * time.Millisecond
 
 // local gives a supervisor that is no process.
 func (p *pool) local(slot *slot) (*supervisor, error) {
-	frames := make(chan []supervise.Frame, framesPerRun)
-	s := &supervisor{frames: frames, done: make(chan struct{}), slot: slot, buffers: [2][]byte{make([]byte, readSize), make([]byte, readSize)}}
-	s.group = &group{s: s, registry: p.registry, orders: make(chan supervise.Kind, framesPerRun), frames: frames}
+	s := newSupervisor(slot)
+	s.group = &group{s: s, registry: p.registry, orders: make(chan supervise.Kind, framesPerRun), frames: s.frames}
 	return s, nil
 }
 
@@ -56,12 +52,7 @@ func (g *group) take(f supervise.Frame, fds []int) error {
 		return nil
 	}
 	if err := g.start(f, fds); err != nil {
-		failed := supervise.Frame{Kind: supervise.KindFailed, Text: err.Error()}
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
-			failed.Errno = int(errno)
-		}
-		g.frames <- []supervise.Frame{failed}
+		g.frames <- []supervise.Frame{supervise.Failed(err)}
 	}
 	return nil
 }
@@ -142,18 +133,14 @@ func (g *group) watch(grace time.Duration) (last []supervise.Frame) {
 		}
 		if !time.Now().Before(g.next) {
 			g.signal(tree, unix.SIGKILL)
-			g.next = time.Now().Add(groupRescan)
+			g.next = time.Now().Add(escapedRescan)
 		}
 	}
 }
 
 // end gives what is to be told when nothing else is left; else it tells of the leader's end and stops the rest.
 func (g *group) end(ws unix.WaitStatus, grace time.Duration) []supervise.Frame {
-	exited := supervise.Frame{Kind: supervise.KindExited, Code: ws.ExitStatus()}
-	if ws.Signaled() {
-		exited.Signal = int(ws.Signal())
-		exited.Code = 128 + exited.Signal
-	}
+	exited := supervise.Exited(ws)
 	if exited.Leftovers = len(g.tree()); exited.Leftovers == 0 {
 		return []supervise.Frame{exited, {Kind: supervise.KindEmpty}}
 	}

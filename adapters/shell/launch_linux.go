@@ -28,10 +28,8 @@ func (p *pool) launch(slot *slot) (*supervisor, error) {
 		_ = theirs.Close()
 		return nil, fmt.Errorf("make a channel to a supervisor: %w", err)
 	}
-	s := &supervisor{
-		conn: conn.(*net.UnixConn), frames: make(chan []supervise.Frame, framesPerRun), done: make(chan struct{}), slot: slot,
-		buffers: [2][]byte{make([]byte, readSize), make([]byte, readSize)},
-	} //nolint:forcetypeassert // a Unix socket
+	s := newSupervisor(slot)
+	s.conn = conn.(*net.UnixConn) //nolint:forcetypeassert // a Unix socket
 	// The path of the running binary itself, so that a replaced file on disk changes nothing.
 	args := []string{supervise.Arg, strconv.Itoa(p.o.OpenFiles), p.prefix}
 	if slot.leaf != nil {

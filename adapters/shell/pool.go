@@ -17,7 +17,6 @@ import (
 type pool struct {
 	o          Options
 	registry   *registry
-	credential *credential
 	cgroups    *cgroups // nil: there are none
 	prefix     string   // of the names of slots
 	server     entry    // an entry of the ledger without an attempt

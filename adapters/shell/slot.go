@@ -50,7 +50,7 @@ func (p *pool) newSlot() (*slot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write ledger entry: %w", err)
 	}
-	s := &slot{name: name, file: file, dir: filepath.Join(p.o.scratches(), name), owner: p.credential, remake: p.o.remake}
+	s := &slot{name: name, file: file, dir: filepath.Join(p.o.scratches(), name), owner: p.o.user, remake: p.o.remake}
 	if p.cgroups != nil {
 		if s.leaf, err = p.cgroups.leaf(name); err != nil {
 			return nil, errors.Join(err, s.remove())

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -107,27 +106,19 @@ func (p *Process) open(input bool) (theirs []int, err error) {
 		if n == 0 && !input {
 			continue
 		}
-		var fds [2]int
-		if fds, err = pipe(); err != nil {
-			break
-		}
-		ours, other := fds[0], fds[1]
+		kept := 0
 		if n == 0 {
-			ours, other = fds[1], fds[0]
+			kept = 1
+		}
+		var other int
+		if p.pipes[n], other, err = halfPipe(kept); err != nil {
+			p.closePipes()
+			for _, fd := range theirs {
+				_ = unix.Close(fd)
+			}
+			return nil, err
 		}
 		theirs = append(theirs, other)
-		if err = unix.SetNonblock(ours, true); err != nil {
-			_ = unix.Close(ours)
-			break
-		}
-		p.pipes[n] = os.NewFile(uintptr(ours), "process")
-	}
-	if err != nil {
-		p.closePipes()
-		for _, fd := range theirs {
-			_ = unix.Close(fd)
-		}
-		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	if input {
 		p.Stdin = p.pipes[0]

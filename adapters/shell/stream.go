@@ -32,19 +32,27 @@ type stream struct {
 	incomplete bool // it did not end in time; readable once read has returned
 }
 
-// newStream makes a pipe. The write end blocks, as a command expects, and is a plain descriptor: it is sent away and
-// closed. The read end takes deadlines.
-func newStream(capture *action.Output, hidden *secrets, emit func(at time.Time, text string, partial bool)) (s *stream, writeEnd int, err error) {
+// halfPipe makes a pipe and keeps one end (0 to read, 1 to write), which takes deadlines. The other one blocks, as a command expects,
+// and is a plain descriptor: it is sent away and closed.
+func halfPipe(kept int) (ours *os.File, theirs int, err error) {
 	fds, err := pipe()
 	if err != nil {
 		return nil, 0, fmt.Errorf("make a pipe: %w", err)
 	}
-	if err := unix.SetNonblock(fds[0], true); err != nil {
+	if err := unix.SetNonblock(fds[kept], true); err != nil {
 		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
 		return nil, 0, fmt.Errorf("make a pipe: %w", err)
 	}
-	pipe := os.NewFile(uintptr(fds[0]), "output")
-	return &stream{pipe: pipe, capture: capture, lines: lines{emit: emit}, masker: masker{secrets: hidden}}, fds[1], nil
+	return os.NewFile(uintptr(fds[kept]), "pipe"), fds[1-kept], nil
+}
+
+// newStream makes a pipe, and gives the end that a command writes.
+func newStream(capture *action.Output, hidden *secrets, emit func(at time.Time, text string, partial bool)) (s *stream, writeEnd int, err error) {
+	pipe, writeEnd, err := halfPipe(0)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &stream{pipe: pipe, capture: capture, lines: lines{emit: emit}, masker: masker{secrets: hidden}}, writeEnd, nil
 }
 
 // finish tells the reader that the tree is gone: the pipe has until then to reach its end.

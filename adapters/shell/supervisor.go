@@ -29,6 +29,13 @@ type supervisor struct {
 // gave up.
 const framesPerRun = 8
 
+func newSupervisor(slot *slot) *supervisor {
+	return &supervisor{
+		frames: make(chan []supervise.Frame, framesPerRun), done: make(chan struct{}), slot: slot,
+		buffers: [2][]byte{make([]byte, readSize), make([]byte, readSize)},
+	}
+}
+
 // hire starts a supervisor. Its process ends when the server closes the connection or dies.
 func (p *pool) hire() (*supervisor, error) {
 	slot, err := p.newSlot()

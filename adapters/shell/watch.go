@@ -52,7 +52,7 @@ func (x *Executor) frame(path string, argv, env []string, dir string) supervise.
 		Kind: supervise.KindRun, Path: path, Argv: argv, Env: env, Dir: dir,
 		GraceMS: x.o.KillGrace.Milliseconds(), Limits: x.pool.cgroups.rest(x.o.Limits),
 	}
-	if c := x.pool.credential; c != nil {
+	if c := x.o.user; c != nil {
 		f.User = &supervise.User{UID: c.uid, GID: c.gid, Groups: c.groups}
 	}
 	return f

@@ -221,13 +221,8 @@ func (s *supervisor) reap() {
 		case pid == s.leader:
 			_ = unix.Close(s.pidfd)
 			s.leader, s.pidfd = 0, -1
-			end := Frame{Kind: KindExited, Code: status.ExitStatus()}
-			if status.Signaled() {
-				end.Signal = int(status.Signal())
-				end.Code = 128 + end.Signal
-			}
 			if s.failed == nil {
-				exited, s.news = true, append(s.news, end)
+				exited, s.news = true, append(s.news, Exited(status))
 			}
 		}
 	}

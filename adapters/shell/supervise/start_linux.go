@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"errors"
 	"syscall"
 	"time"
 
@@ -42,12 +41,7 @@ func (s *supervisor) start(f Frame, fds []int) {
 		if pidfd >= 0 {
 			_ = unix.Close(pidfd)
 		}
-		failed := Frame{Kind: KindFailed, Text: err.Error()}
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
-			failed.Errno = int(errno)
-		}
-		send(failed)
+		send(Failed(err))
 		return
 	}
 	s.running, s.leader, s.pidfd, s.told, s.ladder, s.killing, s.failed = true, pid, pidfd, false, false, false, nil

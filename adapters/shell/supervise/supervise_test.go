@@ -1,8 +1,6 @@
 package supervise_test
 
 import (
-	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"aion/adapters/shell/supervise"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sys/unix"
 )
 
@@ -79,37 +76,6 @@ func TestTheTreeBelowAProcessIsFoundByParents(t *testing.T) {
 			t.Errorf("%v: %s", c.roots, diff)
 		}
 	}
-}
-
-func FuzzFrames(f *testing.F) {
-	for _, frame := range []supervise.Frame{
-		{Kind: supervise.KindRun, Path: "/bin/echo", Argv: []string{"echo", "\xff"}, Dir: "/", GraceMS: 2000},
-		{Kind: supervise.KindExited, Code: 137, Signal: 9, Leftovers: 3},
-	} {
-		raw, err := supervise.Append(nil, frame)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw)
-	}
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, '{'})
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		frame, err := supervise.Read(bufio.NewReader(bytes.NewReader(raw)))
-		if err != nil {
-			return
-		}
-		again, err := supervise.Append(nil, frame)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := supervise.Read(bufio.NewReader(bytes.NewReader(again)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(frame, back, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }
 
 func TestASupervisorIsStartedByTheServerOnly(t *testing.T) {

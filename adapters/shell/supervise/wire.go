@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Kind is what a message says.
@@ -66,6 +69,26 @@ type Limits struct {
 	Processes  uint64 // of the user
 	Memory     uint64 // bytes of address space
 	CPUSeconds uint64
+}
+
+// Failed is the frame for a program that was not executed.
+func Failed(err error) Frame {
+	f := Frame{Kind: KindFailed, Text: err.Error()}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		f.Errno = int(errno)
+	}
+	return f
+}
+
+// Exited is the frame for a leader that ended.
+func Exited(status unix.WaitStatus) Frame {
+	f := Frame{Kind: KindExited, Code: status.ExitStatus()}
+	if status.Signaled() {
+		f.Signal = int(status.Signal())
+		f.Code = 128 + f.Signal
+	}
+	return f
 }
 
 // maxFrame is more than the largest run: 1 MiB of arguments and environment.
