@@ -19,9 +19,9 @@ type DocumentStore interface {
 	// ReadImport returns a file that a document imports, relative to the document's folder; CodeNotFound when it does not
 	// exist or is no plain file below the workspace. At most document.MaxImportBytes + 1 bytes are returned.
 	ReadImport(ctx context.Context, path document.Path, relative string) ([]byte, error)
-	// WriteDocument replaces a document atomically and keeps the bytes before it as a revision. expected, when not nil, is
+	// WriteDocument replaces a document atomically and keeps the bytes before it as a revision; by is who saves it. expected, when not nil, is
 	// called under the store's lock with the present bytes (nil: absent) and refuses by returning an error.
-	WriteDocument(ctx context.Context, path document.Path, source []byte, expected func(present []byte) error) (created bool, err error)
+	WriteDocument(ctx context.Context, path document.Path, source []byte, by string, expected func(present []byte) error) (created bool, err error)
 	// DeleteDocument removes a document and keeps its bytes as a revision, or refuses with CodeNotFound (DocumentNotFound).
 	// expected, when not nil, is called like that of WriteDocument, with bytes that are present.
 	DeleteDocument(ctx context.Context, path document.Path, expected func(present []byte) error) error

@@ -145,6 +145,7 @@ func TestCommandsAskTheirRoutes(t *testing.T) {
 		{"start hello --package " + hashA, []string{`POST /namespaces/default/runs {"input":{},"package_id":"` + hashA + `","workflow_type":"hello"}`}, `{"workflow_id":"w"}`, "w\t"},
 		{"versions hello", []string{"GET /versions?limit=50&workflow_type=hello"}, `{"versions":[{"workflow_type":"hello","content_hash":"h","route_active":true,"open_runs":2}],"next_cursor":null}`, "hello\th\trouted\t\t\t2\n"},
 		{"route hello " + hashA, []string{`POST /workflow-types/hello/route {"content_hash":"` + hashA + `"}`}, `{"workflow_type":"hello","content_hash":"n","previous":"o","route_changed":true}`, "hello: o -> n (running runs keep their version)\n"},
+		{"route hello --previous", []string{"GET /workflow-types/hello", `POST /workflow-types/hello/route {"content_hash":"o"}`}, `{"workflow_type":"hello","content_hash":"o","previous":"o","route_changed":true}`, "hello: o -> o (running runs keep their version)\n"},
 		{"unload hello " + hashA + " --yes", []string{"DELETE /workflow-types/hello/versions/" + hashA}, `{"workflow_type":"hello","content_hash":"h"}`, "unloaded h of hello\n"},
 		{"documents list --prefix a/", []string{"GET /documents?limit=50&prefix=a%2F"}, `{"documents":[{"path":"a/b.awl","deployed":[{"workflow_type":"b","route_active":true}]}]}`, "a/b.awl\t\t\t\tb (routed)\n"},
 		{"documents history a/b.awl", []string{"GET /revisions?limit=50&path=a%2Fb.awl"}, `{"revisions":[]}`, ""},

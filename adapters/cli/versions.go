@@ -113,14 +113,19 @@ func (s *session) version(ctx context.Context, workflowType, given string) (stri
 }
 
 func newRouteCommand(p *Program, g *globals) *cobra.Command {
+	var previous bool
 	cmd := &cobra.Command{
 		Use:     "route TYPE HASH",
 		Short:   "let new runs of a type begin with another deployed version; running ones keep theirs",
-		Example: "  aion route hello 9f2c41d0",
-		Args:    arguments(2, 2, "a workflow type and the hash of one of its versions"),
+		Example: "  aion route hello 9f2c41d0\n  aion route hello --previous",
+		Args:    arguments(1, 2, "a workflow type, and the hash of one of its versions or --previous"),
 	}
+	cmd.Flags().BoolVar(&previous, "previous", false, "the version that was routed before this one")
 	return asks(p, g, cmd, func(ctx context.Context, s *session, args []string) error {
-		h, err := s.version(ctx, args[0], args[1])
+		if previous == (len(args) == 2) {
+			return &usage{message: "name the version by its hash or by --previous", hint: "aion versions " + args[0] + " lists them"}
+		}
+		h, err := s.routeTo(ctx, args)
 		if err != nil {
 			return err
 		}
@@ -135,6 +140,26 @@ func newRouteCommand(p *Program, g *globals) *cobra.Command {
 			return p.say("%s: %s -> %s (running runs keep their version)", o.text("workflow_type"), o.text("previous"), o.text("content_hash"))
 		})
 	})
+}
+
+// routeTo is the version that a route is moved to: the one that is named, else the one that was routed before.
+func (s *session) routeTo(ctx context.Context, args []string) (string, error) {
+	if len(args) == 2 {
+		return s.version(ctx, args[0], args[1])
+	}
+	answer, err := s.get(ctx, "/workflow-types/"+url.PathEscape(args[0]), nil)
+	if err != nil {
+		return "", err
+	}
+	o, err := parseObject(answer)
+	if err != nil {
+		return "", err
+	}
+	before := o.text("previous")
+	if before == "" {
+		return "", &usage{message: fmt.Sprintf("no version of %s was routed before this one", cut(args[0], 64)), hint: "aion versions " + args[0] + " lists them"}
+	}
+	return before, nil
 }
 
 func newUnloadCommand(p *Program, g *globals) *cobra.Command {

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	versionColumns = `d.content_hash, d.deployment_id, d.workflow_type, d.document_path, d.deployed_at`
-	sqlVersionAdd  = `INSERT INTO deployments (content_hash, deployment_id, workflow_type, document_path, deployed_at, source, imports, plan)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (content_hash) DO NOTHING`
+	versionColumns = `d.content_hash, d.deployment_id, d.workflow_type, d.document_path, d.deployed_at, d.deployed_by`
+	sqlVersionAdd  = `INSERT INTO deployments (content_hash, deployment_id, workflow_type, document_path, deployed_at, deployed_by, source, imports, plan)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (content_hash) DO NOTHING`
 	sqlRoutePut = `INSERT INTO routes (workflow_type, content_hash, routed_at) VALUES (?, ?, ?) ON CONFLICT (workflow_type)
-		DO UPDATE SET content_hash = excluded.content_hash, routed_at = excluded.routed_at WHERE routes.content_hash <> excluded.content_hash`
+		DO UPDATE SET content_hash = excluded.content_hash, routed_at = excluded.routed_at, previous_hash = routes.content_hash
+		WHERE routes.content_hash <> excluded.content_hash`
 	sqlVersion     = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM deployments AS d WHERE d.content_hash = ?`
 	sqlVersionHold = sqlVersion + ` /*pg FOR UPDATE OF d*/`
 	sqlRouted      = `SELECT ` + versionColumns + `, d.source, d.imports, d.plan FROM routes AS r
@@ -29,7 +30,7 @@ const (
 	sqlVersionExists  = `SELECT 1 FROM deployments WHERE content_hash = ? AND workflow_type = ?` + forUpdate
 	sqlRouteOf        = `SELECT 1 FROM routes WHERE workflow_type = ? AND content_hash = ?`
 	sqlRouteBefore    = `SELECT content_hash FROM routes WHERE workflow_type = ?` + forUpdate
-	sqlRoutes         = `SELECT workflow_type, content_hash, routed_at FROM routes`
+	sqlRoutes         = `SELECT workflow_type, content_hash, routed_at, previous_hash FROM routes`
 	sqlVersionDiscard = `DELETE FROM deployments WHERE content_hash = ?`
 )
 
@@ -43,7 +44,8 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 	stored.DeployedAt, stored.Audit = fromMicros(micros(v.DeployedAt)), nil
 	var fresh bool
 	err = s.write.transaction(ctx, func(t *tx) error {
-		n, err := t.exec(sqlVersionAdd, v.ContentHash, v.DeploymentID, v.WorkflowType, v.DocumentPath, micros(v.DeployedAt), []byte(v.Source), imports, []byte(v.Plan))
+		n, err := t.exec(sqlVersionAdd, v.ContentHash, v.DeploymentID, v.WorkflowType, v.DocumentPath, micros(v.DeployedAt),
+			v.DeployedBy, []byte(v.Source), imports, []byte(v.Plan))
 		if err != nil {
 			return err
 		}
@@ -63,7 +65,7 @@ func (s *Store) PutVersion(ctx context.Context, v deployment.Version) (deploymen
 
 // version reads a version that exists, as the transaction sees it: the answer to a change comes from the change.
 func (t *tx) version(contentHash string) (v deployment.Version, err error) {
-	row := make([]driver.Value, 8)
+	row := make([]driver.Value, 9)
 	found, err := t.row(row, sqlVersionHold, contentHash)
 	if err != nil {
 		return v, err
@@ -76,9 +78,10 @@ func (t *tx) version(contentHash string) (v deployment.Version, err error) {
 	v.WorkflowType, _ = row[2].(string)
 	v.DocumentPath, _ = row[3].(string)
 	at, _ := row[4].(int64)
-	source, _ := row[5].([]byte)
-	imports, _ := row[6].([]byte)
-	v.Plan, _ = row[7].([]byte)
+	v.DeployedBy, _ = row[5].(string)
+	source, _ := row[6].([]byte)
+	imports, _ := row[7].([]byte)
+	v.Plan, _ = row[8].([]byte)
 	v.DeployedAt, v.Source = fromMicros(at), string(source)
 	v.Imports, err = decodeImports(imports)
 	return v, err
@@ -106,7 +109,7 @@ func (s *Store) version(ctx context.Context, query, arg string) (v deployment.Ve
 	err = s.each(ctx, func(rows *sql.Rows) error {
 		var at int64
 		var source, imports, plan []byte
-		if err := rows.Scan(&v.ContentHash, &v.DeploymentID, &v.WorkflowType, &v.DocumentPath, &at, &source, &imports, &plan); err != nil {
+		if err := rows.Scan(&v.ContentHash, &v.DeploymentID, &v.WorkflowType, &v.DocumentPath, &at, &v.DeployedBy, &source, &imports, &plan); err != nil {
 			return err
 		}
 		v.DeployedAt, v.Source, v.Plan, found = fromMicros(at), string(source), plan, true
@@ -124,7 +127,7 @@ func (s *Store) Versions(ctx context.Context, workflowType string) ([]deployment
 	}
 	return list(ctx, s, func(rows *sql.Rows, v *deployment.Version) error {
 		var at int64
-		err := rows.Scan(&v.ContentHash, &v.DeploymentID, &v.WorkflowType, &v.DocumentPath, &at)
+		err := rows.Scan(&v.ContentHash, &v.DeploymentID, &v.WorkflowType, &v.DocumentPath, &at, &v.DeployedBy)
 		v.DeployedAt = fromMicros(at)
 		return err
 	}, query, args...)
@@ -153,7 +156,7 @@ func (s *Store) Routes(ctx context.Context) ([]deployment.Route, error) {
 	err := s.each(ctx, func(rows *sql.Rows) error {
 		var r deployment.Route
 		var at int64
-		err := rows.Scan(&r.WorkflowType, &r.ContentHash, &at)
+		err := rows.Scan(&r.WorkflowType, &r.ContentHash, &at, &r.Previous)
 		r.RoutedAt = fromMicros(at)
 		routes = append(routes, r)
 		return err

@@ -23,7 +23,7 @@ type deployment struct {
 	PackageID     string        `json:"package_id"`
 	WorkflowType  string        `json:"workflow_type"`
 	DeployedAt    wire.Stamp    `json:"deployed_at"`
-	DeployedBy    *string       `json:"deployed_by"` // the audit log knows
+	DeployedBy    wire.Nullable `json:"deployed_by"`
 	FreshlyLoaded *bool         `json:"freshly_loaded"`
 	RouteChanged  *bool         `json:"route_changed"`
 	Warnings      []string      `json:"warnings"`
@@ -33,6 +33,7 @@ func toDeployment(v deployed.Version) deployment {
 	return deployment{
 		DeploymentID: v.DeploymentID, DocumentPath: wire.Nullable(v.DocumentPath), ContentHash: v.ContentHash, PackageID: v.ContentHash,
 		WorkflowType: v.WorkflowType, DeployedAt: wire.Stamp(v.DeployedAt), Warnings: []string{},
+		DeployedBy: wire.Nullable(v.DeployedBy),
 	}
 }
 
@@ -74,7 +75,7 @@ func (a *API) deploy(ctx context.Context, q *request) (answer, error) {
 	}{Steps: wire.DeployStepsOf(got), Deployment: deployment{
 		DeploymentID: got.DeploymentID, DocumentPath: wire.Nullable(got.DocumentPath), ContentHash: got.ContentHash, PackageID: got.PackageID,
 		WorkflowType: got.WorkflowType, DeployedAt: wire.Stamp(got.DeployedAt), FreshlyLoaded: &got.FreshlyLoaded, RouteChanged: &got.RouteChanged,
-		Warnings: list(got.Warnings),
+		Warnings: list(got.Warnings), DeployedBy: wire.Nullable(got.DeployedBy),
 	}}
 	if !got.FreshlyLoaded && !got.RouteChanged {
 		return answer{value: out}, nil

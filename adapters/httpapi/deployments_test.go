@@ -151,3 +151,34 @@ func TestDeploymentsTypesAndVersionsAreListed(t *testing.T) {
 	w.get("/api/v1/deployments/never").refused(http.StatusNotFound, "not_found", "DeploymentNotFound")
 	w.get("/api/v1/workflow-types/never").refused(http.StatusNotFound, "not_found", "WorkflowTypeNotFound")
 }
+
+// server 1.9: who deployed and saved what is shown, and the way back is named.
+func TestWhoDeployedAndSavedIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	by := []string{"X-Aion-Subject", "ada"}
+	w.do("PUT", "/api/v1/documents/gate.awl", `{"source":`+quoted(gate)+`}`, by...).ok(201)
+	if got := w.get("/api/v1/documents/gate.awl").object()["saved_by"]; got != "ada" {
+		t.Errorf("saved by %v", got)
+	}
+	revision := w.get("/api/v1/revisions?path=gate.awl").object()["revisions"].([]any)[0].(map[string]any)
+	if revision["saved_by"] != "ada" {
+		t.Errorf("%v", revision)
+	}
+	first := w.post("/api/v1/deployments", `{"source":`+quoted(gate)+`}`, by...).ok(201).object()["deployment"].(map[string]any)
+	hash := first["content_hash"].(string)
+	w.post("/api/v1/deployments", `{"source":`+quoted(gate)+`}`, "X-Aion-Subject", "bo").ok(200)
+	w.deploy(strings.Replace(gate, "an answer", "any answer", 1))
+	listed := w.get("/api/v1/deployments").object()["deployments"].([]any)
+	version := w.get("/api/v1/workflow-types/gate/versions/" + hash).object()
+	if first["deployed_by"] != "ada" || listed[1].(map[string]any)["deployed_by"] != "ada" || version["deployed_by"] != "ada" {
+		t.Errorf("%v, %v, %v", first, listed, version)
+	}
+	for range 2 { // and there again
+		before := w.get("/api/v1/workflow-types/gate").object()["previous"].(string)
+		moved := w.post("/api/v1/workflow-types/gate/route", `{"content_hash":"`+before+`"}`).ok(200).object()
+		if after := w.get("/api/v1/workflow-types/gate").object(); after["previous"] != moved["previous"] || after["package_id"] != before {
+			t.Errorf("%v after %v", after, moved)
+		}
+	}
+}

@@ -99,9 +99,9 @@ func (a *API) readDocument(ctx context.Context, q *request) (answer, error) {
 	}
 	return answer{etag: state.ContentHash, value: struct {
 		documentEntry
-		Source  string  `json:"source"`
-		SavedBy *string `json:"saved_by"` // files have no author
-	}{documentEntry: toEntry(state), Source: string(source)}}, nil
+		Source  string        `json:"source"`
+		SavedBy wire.Nullable `json:"saved_by"`
+	}{documentEntry: toEntry(state), Source: string(source), SavedBy: wire.Nullable(state.SavedBy)}}, nil
 }
 
 func (a *API) saveDocument(ctx context.Context, q *request) (answer, error) {

@@ -12,11 +12,11 @@ import (
 )
 
 type revision struct {
-	ContentHash string     `json:"content_hash"`
-	Bytes       int64      `json:"bytes"`
-	SavedAt     wire.Stamp `json:"saved_at"`
-	SavedBy     *string    `json:"saved_by"` // files have no author
-	Deployed    []use      `json:"deployed"`
+	ContentHash string        `json:"content_hash"`
+	Bytes       int64         `json:"bytes"`
+	SavedAt     wire.Stamp    `json:"saved_at"`
+	SavedBy     wire.Nullable `json:"saved_by"`
+	Deployed    []use         `json:"deployed"`
 }
 
 func (a *API) revisionRoutes() []route {
@@ -50,7 +50,7 @@ func (a *API) listRevisions(ctx context.Context, q *request) (answer, error) {
 	}{Path: path, Revisions: make([]revision, 0, len(list))}
 	for _, r := range list {
 		out.Revisions = append(out.Revisions, revision{
-			ContentHash: r.ContentHash, Bytes: r.Bytes, SavedAt: wire.Stamp(r.SavedAt), Deployed: toUses(r.Deployed),
+			ContentHash: r.ContentHash, Bytes: r.Bytes, SavedAt: wire.Stamp(r.SavedAt), SavedBy: wire.Nullable(r.SavedBy), Deployed: toUses(r.Deployed),
 		})
 	}
 	if next != nil {

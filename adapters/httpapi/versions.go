@@ -22,6 +22,7 @@ type workflowType struct {
 	DeployedAt   wire.Stamp    `json:"deployed_at"`
 	Versions     int           `json:"versions"`
 	OpenRuns     int64         `json:"open_runs"`
+	Previous     wire.Nullable `json:"previous"` // the hash that was routed before
 }
 
 type version struct {
@@ -30,7 +31,7 @@ type version struct {
 	DocumentPath wire.Nullable `json:"document_path"`
 	RouteActive  bool          `json:"route_active"`
 	LoadedAt     wire.Stamp    `json:"loaded_at"`
-	DeployedBy   *string       `json:"deployed_by"` // the audit log knows
+	DeployedBy   wire.Nullable `json:"deployed_by"`
 	OpenRuns     int64         `json:"open_runs"`
 	PinnedBy     pins          `json:"pinned_by"`
 }
@@ -109,6 +110,7 @@ func toType(t deployments.Type) workflowType {
 	return workflowType{
 		WorkflowType: t.Routed.WorkflowType, PackageID: t.Routed.ContentHash, DocumentPath: wire.Nullable(t.Routed.DocumentPath),
 		DeployedAt: wire.Stamp(t.Routed.DeployedAt), Versions: t.Versions, OpenRuns: t.OpenRuns,
+		Previous: wire.Nullable(t.Previous),
 	}
 }
 
@@ -184,7 +186,7 @@ func (q *request) afterVersion() (*deployments.VersionPosition, error) {
 func toVersion(v deployments.Version) version {
 	out := version{
 		WorkflowType: v.WorkflowType, ContentHash: v.ContentHash, DocumentPath: wire.Nullable(v.DocumentPath), RouteActive: v.RouteActive,
-		LoadedAt: wire.Stamp(v.DeployedAt), OpenRuns: v.OpenRuns, PinnedBy: pins{WorkflowIDs: []string{}, Count: v.OpenRuns},
+		LoadedAt: wire.Stamp(v.DeployedAt), DeployedBy: wire.Nullable(v.DeployedBy), OpenRuns: v.OpenRuns, PinnedBy: pins{WorkflowIDs: []string{}, Count: v.OpenRuns},
 	}
 	for _, id := range v.PinnedBy {
 		out.PinnedBy.WorkflowIDs = append(out.PinnedBy.WorkflowIDs, string(id))

@@ -101,7 +101,7 @@ func (s *Store) DeleteVersion(_ context.Context, workflowType, contentHash strin
 }
 
 func (s *Store) route(workflowType, contentHash string, at time.Time) {
-	if s.routes[workflowType].ContentHash != contentHash {
-		s.routes[workflowType] = deployment.Route{WorkflowType: workflowType, ContentHash: contentHash, RoutedAt: stored(at)}
+	if before := s.routes[workflowType].ContentHash; before != contentHash {
+		s.routes[workflowType] = deployment.Route{WorkflowType: workflowType, ContentHash: contentHash, RoutedAt: stored(at), Previous: before}
 	}
 }

@@ -32,11 +32,12 @@ type Documents struct {
 type file struct {
 	body     []byte
 	modified time.Time
+	by       string
 }
 
 // kept is what a document was until it was written or removed.
 func (f file) kept() document.Revision {
-	return document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(f.body)), SavedAt: f.modified, Bytes: int64(len(f.body))}
+	return document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(f.body)), SavedAt: f.modified, Bytes: int64(len(f.body)), SavedBy: f.by}
 }
 
 var (
@@ -93,7 +94,7 @@ func (d *Documents) ReadImport(_ context.Context, p document.Path, relative stri
 }
 
 // WriteDocument implements ports.DocumentStore. Bytes that are there already are not written again.
-func (d *Documents) WriteDocument(_ context.Context, p document.Path, source []byte, expected func(present []byte) error) (bool, error) {
+func (d *Documents) WriteDocument(_ context.Context, p document.Path, source []byte, by string, expected func(present []byte) error) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, ok := d.files[string(p)]
@@ -112,7 +113,7 @@ func (d *Documents) WriteDocument(_ context.Context, p document.Path, source []b
 	if ok {
 		d.old[p] = append(d.old[p], old)
 	}
-	d.files[string(p)] = file{body: present(source), modified: stored(d.clock.Now())}
+	d.files[string(p)] = file{body: present(source), modified: stored(d.clock.Now()), by: by}
 	return !ok, nil
 }
 

@@ -152,7 +152,11 @@ func (w *Workspace) Saved(_ context.Context, p document.Path) (document.Revision
 	if absent(err) {
 		return document.Revision{}, document.NotFound(p)
 	}
-	return document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), SavedAt: modified(st), Bytes: int64(len(body))}, err
+	r := document.Revision{SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), SavedAt: modified(st), Bytes: int64(len(body))}
+	if err == nil {
+		r.SavedBy = root.author(p, revisionName(r.SavedAt, body))
+	}
+	return r, err
 }
 
 // readWhole reads a document; errors that are absent are given as they are.

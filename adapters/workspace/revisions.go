@@ -104,6 +104,11 @@ func (w *Workspace) Revisions(_ context.Context, p document.Path) ([]document.Re
 	if err != nil {
 		return nil, failed(string(p), err)
 	}
+	root, err := w.root()
+	if err != nil {
+		return nil, failed(string(p), err)
+	}
+	defer func() { _ = root.Close() }()
 	var list []document.Revision
 	for _, name := range names {
 		r, ok := revisionOf(name)
@@ -114,7 +119,7 @@ func (w *Workspace) Revisions(_ context.Context, p document.Path) ([]document.Re
 		if err := unix.Fstatat(dir.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 			continue // it has gone meanwhile
 		}
-		r.Bytes = st.Size
+		r.Bytes, r.SavedBy = st.Size, root.author(p, name)
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b document.Revision) int {

@@ -41,7 +41,7 @@ func put(t testing.TB, dir, name string, body []byte) {
 
 func save(t testing.TB, w *workspace.Workspace, path document.Path, body string) {
 	t.Helper()
-	if _, err := w.WriteDocument(t.Context(), path, []byte(body), nil); err != nil {
+	if _, err := w.WriteDocument(t.Context(), path, []byte(body), "ada", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -71,7 +71,7 @@ func TestWorkspaceWithoutADirectoryIsNotConfigured(t *testing.T) { // mcp 61
 	_, list := w.Documents(t.Context())
 	_, read := w.ReadDocument(t.Context(), "a.awl")
 	_, imported := w.ReadImport(t.Context(), "a.awl", "a.json")
-	_, written := w.WriteDocument(t.Context(), "a.awl", nil, nil)
+	_, written := w.WriteDocument(t.Context(), "a.awl", nil, "ada", nil)
 	for _, err := range []error{list, read, imported, written} {
 		wantType(t, err, "WorkspaceUnconfigured")
 		if domain.CodeOf(err) != domain.CodeNotConfigured || !strings.Contains(err.Error(), "authoring.workspace_dir") {
@@ -150,7 +150,7 @@ func TestLinksAreNeitherFollowedNorWritten(t *testing.T) {
 	for _, p := range []document.Path{"leaf.awl", "folder/secret.awl", "inner.awl", "inner/a.awl", "dangling.awl"} {
 		_, err := w.ReadDocument(t.Context(), p)
 		wantType(t, err, "DocumentNotFound")
-		_, err = w.WriteDocument(t.Context(), p, []byte("overwritten"), nil)
+		_, err = w.WriteDocument(t.Context(), p, []byte("overwritten"), "ada", nil)
 		wantType(t, err, "DocumentPathInvalid")
 	}
 	for _, relative := range []string{"leaf.json", "inner.json", "folder/secret.json", "inner/a.json"} {
@@ -175,7 +175,7 @@ func TestWhatIsNoPlainFileIsNoDocument(t *testing.T) {
 	for _, p := range []document.Path{"folder.awl", "pipe.awl", "file.awl/b.awl"} {
 		_, err := w.ReadDocument(t.Context(), p) // a pipe does not block
 		wantType(t, err, "DocumentNotFound")
-		_, err = w.WriteDocument(t.Context(), p, []byte("y"), nil)
+		_, err = w.WriteDocument(t.Context(), p, []byte("y"), "ada", nil)
 		wantType(t, err, "DocumentPathInvalid")
 	}
 	put(t, dir, "huge.awl", make([]byte, document.MaxBytes+1))
@@ -230,7 +230,7 @@ func TestAPathThatIsNoneLeadsNowhere(t *testing.T) {
 		if body, err := w.ReadDocument(t.Context(), p); err == nil {
 			t.Errorf("%q gave %q", p, body)
 		}
-		if _, err := w.WriteDocument(t.Context(), p, []byte("x"), nil); err == nil {
+		if _, err := w.WriteDocument(t.Context(), p, []byte("x"), "ada", nil); err == nil {
 			t.Errorf("%q was written", p)
 		}
 	}
@@ -263,7 +263,7 @@ func FuzzPathsStayInside(f *testing.F) {
 			t.Errorf("%q imports from outside", p)
 		}
 		if _, err := document.ParsePath(p); err != nil { // what no door lets in may fail, but must stay inside as well
-			_, _ = w.WriteDocument(t.Context(), document.Path(p), []byte("inside"), nil)
+			_, _ = w.WriteDocument(t.Context(), document.Path(p), []byte("inside"), "ada", nil)
 			if body, err := os.ReadFile(filepath.Join(base, "outside.awl")); err != nil || string(body) != "outside" {
 				t.Fatalf("%q writes outside: %q, %v", p, body, err)
 			}

@@ -18,6 +18,7 @@ import (
 
 const (
 	revisions = ".revisions"
+	authors   = ".authors"
 	lockName  = ".lock"
 	// revisionTime begins the name of a revision; the hash of its bytes follows behind a hyphen.
 	revisionTime = "20060102T150405.000000Z"
@@ -25,7 +26,7 @@ const (
 )
 
 // WriteDocument implements ports.DocumentStore. Bytes that are there already are not written again.
-func (w *Workspace) WriteDocument(ctx context.Context, p document.Path, source []byte, expected func(present []byte) error) (bool, error) {
+func (w *Workspace) WriteDocument(ctx context.Context, p document.Path, source []byte, by string, expected func(present []byte) error) (bool, error) {
 	if w.dir == "" {
 		return false, ports.WorkspaceUnconfigured()
 	}
@@ -67,7 +68,11 @@ func (w *Workspace) WriteDocument(ctx context.Context, p document.Path, source [
 			return false, failed(string(p), err)
 		}
 	}
-	return present == nil, root.put(p, source)
+	if err := root.put(p, source); err != nil {
+		return false, err
+	}
+	root.sign(p, by)
+	return present == nil, nil
 }
 
 // DeleteDocument implements ports.DocumentStore.
@@ -155,7 +160,12 @@ func (f folder) keep(p document.Path, body []byte, saved time.Time) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	return dir.replace(fmt.Sprintf("%s-%x", saved.Format(revisionTime), sha256.Sum256(body)), body)
+	return dir.replace(revisionName(saved, body), body)
+}
+
+// revisionName names a text by when it was saved and what it is.
+func revisionName(saved time.Time, body []byte) string {
+	return fmt.Sprintf("%s-%x", saved.UTC().Format(revisionTime), sha256.Sum256(body))
 }
 
 // remove takes a file away; that it is gone survives a power cut.

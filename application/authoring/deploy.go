@@ -109,6 +109,7 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 	version := deployment.Version{
 		DeploymentID: s.IDs.UUIDv7(), WorkflowType: compiled.WorkflowType, ContentHash: compiled.ContentHash,
 		DocumentPath: p.path, Source: string(p.source), Imports: p.imports, Plan: encoded, DeployedAt: s.Clock.Now().UTC().Truncate(time.Microsecond),
+		DeployedBy: who.Subject,
 	}
 	version.Audit = who.Audit("deploy.load", "", cmp.Or(p.path, p.title))
 	version.Audit.Detail = domain.AuditDetail(map[string]any{"workflow_type": version.WorkflowType, "content_hash": version.ContentHash})
@@ -131,6 +132,7 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 	step("deploy")
 	d.DeploymentID, d.DocumentPath, d.ContentHash = stored.DeploymentID, cmp.Or(stored.DocumentPath, p.path), stored.ContentHash
 	d.WorkflowType, d.PackageID, d.DeployedAt, d.FreshlyLoaded = stored.WorkflowType, stored.ContentHash, stored.DeployedAt, fresh
+	d.DeployedBy = stored.DeployedBy
 	return d, nil
 }
 

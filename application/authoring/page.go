@@ -60,7 +60,7 @@ func holds(p document.Path, source []byte, query string) bool {
 
 func (s *Service) state(ctx context.Context, r document.Revision, p document.Path, source []byte, uses deployments.Uses) State {
 	hash := awl.ContentHash(source, s.imports(ctx, p, nil))
-	return State{Path: p, ContentHash: hash, Bytes: int64(len(source)), SavedAt: r.SavedAt, Deployed: uses.Of(hash)}
+	return State{Path: p, ContentHash: hash, Bytes: int64(len(source)), SavedAt: r.SavedAt, SavedBy: r.SavedBy, Deployed: uses.Of(hash)}
 }
 
 // Describe gives what is known of a document, with its stored bytes, unchanged.

@@ -39,7 +39,7 @@ func (s *Service) Save(ctx context.Context, who access.Caller, req SaveRequest) 
 			return Saved{}, err
 		}
 		var before []byte // nil: none
-		created, err := s.Documents.WriteDocument(ctx, p, req.Source, func(present []byte) error {
+		created, err := s.Documents.WriteDocument(ctx, p, req.Source, who.Subject, func(present []byte) error {
 			before = present
 			if err := expected(present); err != nil || present != nil && bytes.Equal(present, req.Source) {
 				return err // a save that changes nothing has no record

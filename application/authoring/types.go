@@ -22,6 +22,7 @@ type State struct {
 	ContentHash string
 	Bytes       int64
 	SavedAt     time.Time
+	SavedBy     string // empty: it is not known
 	Deployed    []deployments.Use
 }
 
@@ -116,6 +117,7 @@ type Deployed struct {
 	WorkflowType  string
 	PackageID     string
 	DeployedAt    time.Time
+	DeployedBy    string // of the stored version; empty: it is not known
 	FreshlyLoaded bool
 	RouteChanged  bool // new runs of the type got another version before, or none
 	Warnings      []string

@@ -26,6 +26,7 @@ type Version struct {
 type Type struct {
 	Routed   deployment.Version // without text and plan
 	RoutedAt time.Time
+	Previous string // the hash that was routed before; empty: none
 	Versions int
 	OpenRuns int64
 }
@@ -171,7 +172,7 @@ func (s *Service) DescribeType(ctx context.Context, _ access.Caller, workflowTyp
 }
 
 func (s *Service) typeOf(ctx context.Context, r deployment.Route, versions []deployment.Version) (Type, error) {
-	t := Type{RoutedAt: r.RoutedAt, Versions: len(versions)}
+	t := Type{RoutedAt: r.RoutedAt, Previous: r.Previous, Versions: len(versions)}
 	for _, v := range versions {
 		_, count, err := s.index.PinnedBy(ctx, v.ContentHash, 1)
 		if err != nil {

@@ -18,6 +18,7 @@ type Version struct {
 	Imports      map[string]string // import path → text
 	Plan         json.RawMessage
 	DeployedAt   time.Time
+	DeployedBy   string // a subject; empty: it is not known
 	// Audit is written when the version is stored, and is no part of it; nil: nothing is.
 	Audit *domain.AuditRecord
 }
@@ -27,6 +28,7 @@ type Route struct {
 	WorkflowType string
 	ContentHash  string
 	RoutedAt     time.Time
+	Previous     string // the hash that the type was routed to before; empty: none. Stores find it out
 	// Audit is written when the route is moved, and is no part of it; nil: nothing is.
 	Audit *domain.AuditRecord
 }

@@ -16,6 +16,7 @@ type Revision struct {
 	SHA256  string // of the bytes alone
 	SavedAt time.Time
 	Bytes   int64
+	SavedBy string // a subject; empty: it is not known, as of a file that was written by hand
 }
 
 // Path is a valid document path: relative, `/` between segments, ending in `.awl` (awl 9.1).

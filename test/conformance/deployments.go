@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func version(n int) deployment.Version {
 	return deployment.Version{
 		DeploymentID: id(n), WorkflowType: "ship", ContentHash: hash(n), DocumentPath: "ship.awl",
 		Source: "// ship\nworkflow Ship\x00\xff", Imports: map[string]string{"a.json": "{\"x\": \"<\xff>\"}", "empty.json": ""},
-		Plan: json.RawMessage(`{"plan_format": 1, "n":9007199254740993}`), DeployedAt: start.Add(time.Duration(n) * time.Second),
+		Plan: json.RawMessage(`{"plan_format": 1, "n":9007199254740993}`), DeployedAt: start.Add(time.Duration(n) * time.Second), DeployedBy: fmt.Sprint("author ", n),
 	}
 }
 
@@ -101,14 +102,14 @@ func routes(t *testing.T, s Deployments) { // engine 16
 	put(t, s, other, true)
 	list, err := s.Routes(t.Context())
 	same(t, "routes", must(t, list, err), []deployment.Route{
-		{WorkflowType: "other", ContentHash: hash(3), RoutedAt: other.DeployedAt}, {WorkflowType: "ship", ContentHash: hash(2), RoutedAt: version(2).DeployedAt},
+		{WorkflowType: "other", ContentHash: hash(3), RoutedAt: other.DeployedAt}, {WorkflowType: "ship", ContentHash: hash(2), RoutedAt: version(2).DeployedAt, Previous: hash(1)},
 	})
 	for _, previous := range []string{hash(2), hash(1)} { // the second one changes nothing
 		got, err := s.SetRoute(t.Context(), deployment.Route{WorkflowType: "ship", ContentHash: hash(1), RoutedAt: start})
 		same(t, "the route before", must(t, got, err), previous)
 	}
 	list, err = s.Routes(t.Context())
-	same(t, "the moved route", must(t, list, err)[1], deployment.Route{WorkflowType: "ship", ContentHash: hash(1), RoutedAt: start})
+	same(t, "the moved route", must(t, list, err)[1], deployment.Route{WorkflowType: "ship", ContentHash: hash(1), RoutedAt: start, Previous: hash(2)})
 	same(t, "routed", routed(t, s, "ship"), version(1))
 	same(t, "the other type", routed(t, s, "other"), other)
 	wantCode(t, Reroute(t.Context(), s, "ship", hash(3), start), domain.CodeNotFound, "VersionNotFound")

@@ -29,6 +29,7 @@ func DocumentStore(t *testing.T, open func(testing.TB) Files) {
 		"documents are listed in byte order":               documentList,
 		"files that are no documents are not listed":       otherFiles,
 		"the present bytes decide whether a save may go":   expectedBytes,
+		"a text knows who saved it":                        savedBy,
 		"20 savers with one base: one wins":                oneSaverWins,
 		"imports are read from the document's folder":      imports,
 		"a removed document is gone, and its text is kept": removedDocument,
@@ -40,7 +41,7 @@ func DocumentStore(t *testing.T, open func(testing.TB) Files) {
 
 func write(t *testing.T, s Files, path document.Path, body string, wantCreated bool) {
 	t.Helper()
-	created, err := s.WriteDocument(t.Context(), path, []byte(body), nil)
+	created, err := s.WriteDocument(t.Context(), path, []byte(body), "ada", nil)
 	same(t, "created", must(t, created, err), wantCreated)
 }
 
@@ -112,7 +113,7 @@ func expectedBytes(t *testing.T, s Files) {
 	no := &domain.Error{Code: domain.CodeInvalidInput, Type: "RevisionMismatch", Message: "no"}
 	var seen []string
 	save := func(body string, answer error) (bool, error) {
-		return s.WriteDocument(t.Context(), "a.awl", []byte(body), func(present []byte) error {
+		return s.WriteDocument(t.Context(), "a.awl", []byte(body), "ada", func(present []byte) error {
 			seen = append(seen, fmt.Sprintf("%v %s", present == nil, present))
 			return answer
 		})
@@ -137,7 +138,7 @@ func oneSaverWins(t *testing.T, s Files) {
 	write(t, s, "a.awl", "base", true)
 	stale := errors.New("stale")
 	errs := together(20, func(n int) error {
-		_, err := s.WriteDocument(t.Context(), "a.awl", fmt.Appendf(nil, "saver %d", n), func(present []byte) error {
+		_, err := s.WriteDocument(t.Context(), "a.awl", fmt.Appendf(nil, "saver %d", n), "ada", func(present []byte) error {
 			if !bytes.Equal(present, []byte("base")) {
 				return stale
 			}
@@ -187,7 +188,7 @@ func wholeReads(t *testing.T, s Files) {
 	errs := together(4, func(n int) error {
 		for i := range 10 {
 			if n == 0 {
-				if _, err := s.WriteDocument(t.Context(), "a.awl", []byte(versions[(i+1)%2]), nil); err != nil {
+				if _, err := s.WriteDocument(t.Context(), "a.awl", []byte(versions[(i+1)%2]), "ada", nil); err != nil {
 					return err
 				}
 				continue
@@ -205,4 +206,28 @@ func wholeReads(t *testing.T, s Files) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
+}
+
+func savedBy(t *testing.T, s Files) { // server 1.8
+	by := func() []string {
+		now, err := s.Saved(t.Context(), "x/a.awl")
+		list := []string{must(t, now, err).SavedBy}
+		kept, err := s.Revisions(t.Context(), "x/a.awl")
+		for _, r := range must(t, kept, err) {
+			list = append(list, r.SavedBy)
+		}
+		return list
+	}
+	var want []string
+	for i, who := range []string{"ada", "bo", "", "é/../x"} {
+		created, err := s.WriteDocument(t.Context(), "x/a.awl", fmt.Appendf(nil, "text %d", i%2), who, nil)
+		same(t, "created", must(t, created, err), i == 0)
+		want = append([]string{who}, want...)
+		same(t, "saved by", by(), want)
+	}
+	created, err := s.WriteDocument(t.Context(), "x/a.awl", []byte("text 1"), "cy", nil)
+	same(t, "a save that changes nothing", must(t, created, err), false)
+	same(t, "saved by", by(), want)
+	list, err := s.Documents(t.Context())
+	same(t, "documents", len(must(t, list, err)), 1)
 }
