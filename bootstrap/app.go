@@ -26,6 +26,7 @@ import (
 	"aion/application/namespaces"
 	"aion/application/retention"
 	"aion/application/runs"
+	"aion/application/schedules"
 	"aion/application/tasks"
 	"aion/application/timers"
 	"aion/application/transcripts"
@@ -55,6 +56,8 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.WorkerStore
 	ports.LeaseStore
 	ports.BacklogStore
+	ports.ScheduleStore
+	ports.ScheduleQueue
 }
 
 // App is one engine with everything that it runs on, built from the leaves up.
@@ -80,6 +83,7 @@ type App struct {
 	couriers   *engine.Couriers
 	tasks      *tasks.Service
 	workers    *workers.Service
+	schedules  *schedules.Service
 	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
 	gate       *actions.Gate
 	api        *httpapi.API
@@ -205,6 +209,7 @@ func (a *App) build(st store, parts Parts) error {
 	})
 	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log})
 	a.retention = a.newRetention(st)
+	a.schedules = a.newSchedules(st)
 	a.registry.WatchTasks(st.CountMCPTasks)
 	a.registry.WatchActions(a.sources(publisher, st))
 	a.Authoring = authoring.New(authoring.Deps{
@@ -295,6 +300,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.begin(ctx, "couriers", a.couriers.Run)
 	a.begin(ctx, "tasks", a.tasks.Run)
 	a.begin(ctx, "retention", a.retention.Run)
+	a.begin(ctx, "schedules", a.schedules.Run)
 	if a.keys != nil {
 		a.begin(ctx, "issuer keys", a.keys.Run)
 	}
@@ -344,6 +350,7 @@ func (a *App) Close(ctx context.Context, grace time.Duration) error {
 func (a *App) drain(ctx context.Context, grace time.Duration) error {
 	a.Authoring.Drain()
 	a.workers.Drain()
+	a.schedules.Drain()
 	if len(a.stops) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ type NamespaceStore interface {
 	// ChangeNamespace replaces the settings of a registered one, or refuses with CodeNotFound (NamespaceNotFound). Who
 	// created it, and when, stays. The stored one is returned.
 	ChangeNamespace(ctx context.Context, n NamespaceRow) (stored NamespaceRow, err error)
-	// RemoveNamespace removes one that holds no run and writes the record of it (nil: none), or refuses: CodeInvalidState
+	// RemoveNamespace removes one that holds no run and no schedule and writes the record of it (nil: none), or refuses: CodeInvalidState
 	// (NamespaceNotEmpty), CodeNotFound (NamespaceNotFound).
 	RemoveNamespace(ctx context.Context, name domain.Namespace, audit *domain.AuditRecord) error
 }
@@ -38,10 +38,10 @@ type NamespaceRow struct {
 	Audit *domain.AuditRecord
 }
 
-// NamespaceNotEmpty refuses to remove a namespace that holds runs.
+// NamespaceNotEmpty refuses to remove a namespace that holds runs or schedules.
 func NamespaceNotEmpty(name domain.Namespace) error {
 	return &domain.Error{
 		Code: domain.CodeInvalidState, Type: "NamespaceNotEmpty",
-		Message: fmt.Sprintf("namespace %q holds runs; it can be removed when retention has deleted the last of them", name),
+		Message: fmt.Sprintf("namespace %q holds runs or schedules; it can be removed when its schedules are deleted and retention has deleted the last of its runs", name),
 	}
 }

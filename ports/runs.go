@@ -34,6 +34,7 @@ type RunFilter struct {
 	Statuses       []history.Status // one of them
 	PackageVersion string
 	Parent         domain.WorkflowID // whose children they are
+	ScheduleID     string            // which schedule has started them
 	EndedAfter     time.Time         // inclusive; an open run fits no bound of its end
 	EndedBefore    time.Time         // exclusive
 	Labels         map[string]string // all of them

@@ -20,8 +20,9 @@ const (
 	sqlEventAdd = `INSERT INTO events (workflow_id, seq, run_id, type, recorded_at, data) VALUES `
 	// What names a run (type, version, start, parent, labels) never changes, so that two of the indexes are written once.
 	sqlRunPut = `INSERT INTO runs (workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason,
-		started_at, ended_at, previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		started_at, ended_at, previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message,
+		schedule_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (workflow_id, generation) DO UPDATE SET status = excluded.status, paused_reason = excluded.paused_reason,
 		ended_at = excluded.ended_at, outcome = excluded.outcome, failure_code = excluded.failure_code, failure_message = excluded.failure_message`
 	sqlKeyLive = `SELECT 1 FROM idempotency_keys WHERE scope = ? AND key = ? AND expires_at > ?`
@@ -218,5 +219,5 @@ func (t *tx) putRun(r *history.RunRow) error {
 	}
 	return t.send(sqlRunPut, string(r.WorkflowID), int64(r.Generation), string(r.RunID), string(r.Namespace), r.WorkflowType, r.PackageVersion,
 		string(r.Status), r.PausedReason, micros(r.StartedAt), micros(r.EndedAt), string(r.PreviousRunID), parentWorkflow, parentRun, parentChild,
-		labels, r.FirstSeq, r.Outcome, r.FailureCode, r.FailureMessage)
+		labels, r.FirstSeq, r.Outcome, r.FailureCode, r.FailureMessage, orNull(r.ScheduleID))
 }

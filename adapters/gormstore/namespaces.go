@@ -17,7 +17,7 @@ const (
 	sqlNamespaceHold = sqlNamespace + forUpdate
 	sqlNamespaces    = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE name > ? ORDER BY name LIMIT ?`
 	sqlNamespaceSet  = `UPDATE namespaces SET description = ?, max_in_flight_activities = ?, retention = ? WHERE name = ?`
-	sqlNamespaceUsed = `SELECT 1 FROM runs WHERE namespace = ? LIMIT 1`
+	sqlNamespaceUsed = `SELECT 1 FROM runs WHERE namespace = ? UNION ALL SELECT 1 FROM schedules WHERE namespace = ? LIMIT 1`
 	sqlNamespaceDrop = `DELETE FROM namespaces WHERE name = ?`
 )
 
@@ -61,7 +61,7 @@ func (s *Store) RemoveNamespace(ctx context.Context, name domain.Namespace, audi
 		if _, err := t.namespace(name); err != nil {
 			return err
 		}
-		used, err := t.row(make([]driver.Value, 1), sqlNamespaceUsed, string(name))
+		used, err := t.row(make([]driver.Value, 1), sqlNamespaceUsed, string(name), string(name))
 		if err != nil {
 			return err
 		}

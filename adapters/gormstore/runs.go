@@ -34,10 +34,12 @@ type runRow struct {
 	Outcome          string
 	FailureCode      string
 	FailureMessage   string
+	ScheduleID       *string
 }
 
 const runColumns = `workflow_id, generation, run_id, namespace, workflow_type, package_version, status, paused_reason, started_at, ended_at,
-	previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message`
+	previous_run_id, parent_workflow_id, parent_run_id, parent_child, labels, first_seq, outcome, failure_code, failure_message,
+	schedule_id`
 
 // What moves on with each commit is kept with the workflow, of its latest generation: the only one that can be open.
 const listedColumns = runColumns + `,
@@ -54,6 +56,9 @@ func fromRunRow(r runRow) (history.RunRow, error) {
 	}
 	if r.ParentWorkflowID != nil && r.ParentRunID != nil && r.ParentChild != nil {
 		row.Parent = &history.Parent{WorkflowID: domain.WorkflowID(*r.ParentWorkflowID), RunID: domain.RunID(*r.ParentRunID), Child: *r.ParentChild}
+	}
+	if r.ScheduleID != nil {
+		row.ScheduleID = *r.ScheduleID
 	}
 	if r.Labels != nil {
 		if err := json.Unmarshal(r.Labels, &row.Labels); err != nil {
@@ -73,7 +78,7 @@ func (r *runRow) places() []any {
 	return []any{
 		&r.WorkflowID, &r.Generation, &r.RunID, &r.Namespace, &r.WorkflowType, &r.PackageVersion, &r.Status, &r.PausedReason,
 		&r.StartedAt, &r.EndedAt, &r.PreviousRunID, &r.ParentWorkflowID, &r.ParentRunID, &r.ParentChild, &r.Labels, &r.FirstSeq, &r.Outcome,
-		&r.FailureCode, &r.FailureMessage,
+		&r.FailureCode, &r.FailureMessage, &r.ScheduleID,
 	}
 }
 
@@ -179,6 +184,9 @@ func (s *Store) filtered(q *gorm.DB, f ports.RunFilter) *gorm.DB {
 	}
 	if f.Parent != "" {
 		q = q.Where(s.text("parent_workflow_id = +?"), string(f.Parent))
+	}
+	if f.ScheduleID != "" {
+		q = q.Where(s.text("schedule_id = +?"), f.ScheduleID)
 	}
 	if !f.EndedAfter.IsZero() {
 		q = q.Where("ended_at >= ? AND ended_at > 0", microsUp(f.EndedAfter))

@@ -13,6 +13,7 @@ import (
 	"aion/adapters/gormstore"
 	"aion/domain"
 	"aion/domain/history"
+	"aion/domain/schedule"
 	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/domain/worker"
@@ -191,6 +192,22 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	if domain.CodeOf(s.Append(ctx, []history.Commit{stale})[0]) != domain.CodeSequenceConflict {
 		t.Error("a claim of a task that is not parked is not refused")
 	}
+	nightly := schedule.Schedule{Namespace: "default", ID: "nightly", UID: "u", RequestKey: "k", Due: fake.Epoch, Fires: 2000, CreatedAt: fake.Epoch}
+	_, _, err = s.CreateSchedule(ctx, nightly, fake.Epoch)
+	check(nil, err)
+	check(s.Schedule(ctx, nightly.Ref()))
+	check(s.Schedules(ctx, ports.ScheduleFilter{Namespace: "default", Limit: 10}))
+	check(s.ChangeSchedule(ctx, nightly.Ref(), func(v schedule.Schedule) (schedule.Schedule, []schedule.Fire, error) {
+		return v, []schedule.Fire{{N: 2000}}, nil
+	}))
+	check(s.Fires(ctx, nightly, 0, 10))
+	for _, of := range []ports.Shards{nil, {}, {1, 2, 3}} {
+		check(s.DueSchedules(ctx, of, fake.Epoch, nil, 10))
+		check(s.NextSchedule(ctx, of))
+	}
+	check(s.OpenOfSchedule(ctx, nightly.Ref(), 10))
+	check(s.List(ctx, ports.RunFilter{Namespace: "default", ScheduleID: "nightly"}, nil, 10))
+	check(nil, s.DeleteSchedule(ctx, nightly.Ref(), nil, nil))
 	check(s.RenewReplica(ctx, ports.Replica{ID: "one"}, time.Minute))
 	check(s.Replicas(ctx))
 	check(nil, s.LeaveReplica(ctx, "one"))

@@ -53,7 +53,7 @@ func (a answer) write(q *request) error {
 	if q.choice || a.immutable {
 		h.Add("Vary", varies)
 	}
-	if a.etag != "" && q.Method != http.MethodPut && matches(q.Header.Values("If-None-Match"), a.etag) {
+	if a.etag != "" && (q.Method == http.MethodGet || q.Method == http.MethodHead) && matches(q.Header.Values("If-None-Match"), a.etag) {
 		q.out.WriteHeader(http.StatusNotModified)
 		q.out.WriteHeaderNow()
 		return nil

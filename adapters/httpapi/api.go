@@ -11,6 +11,7 @@ import (
 	"aion/application/deployments"
 	"aion/application/namespaces"
 	"aion/application/runs"
+	"aion/application/schedules"
 	"aion/application/tasks"
 	"aion/application/transcripts"
 	"aion/application/workers"
@@ -39,6 +40,7 @@ type Options struct {
 	Authoring   *authoring.Service
 	Namespaces  *namespaces.Service
 	Deployments *deployments.Service
+	Schedules   *schedules.Service
 	Tasks       *tasks.Service
 	Workers     *workers.Service
 	Trail       *audit.Trail

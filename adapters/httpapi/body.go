@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"aion/adapters/web/jsontext"
 	"aion/domain"
@@ -113,6 +114,19 @@ func (b *body) whole(name string, absent, least, most int64) int64 {
 		return absent
 	}
 	return n
+}
+
+// time is a time of RFC 3339; the zero time when it is absent.
+func (b *body) time(name string) time.Time {
+	text := b.text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		b.faults.add(pointer(name), "%s is a time such as 2026-01-31T12:00:00Z", name)
+	}
+	return at.UTC()
 }
 
 // payload is any JSON value, with its numbers as they were sent; nil when it is absent.

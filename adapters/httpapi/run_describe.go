@@ -18,7 +18,7 @@ type inspected struct {
 	Generations      int               `json:"generations"`
 	NextRunID        wire.Nullable     `json:"next_run_id"`
 	ParentWorkflowID wire.Nullable     `json:"parent_workflow_id"`
-	ScheduleID       *string           `json:"schedule_id"` // null: no schedule starts runs yet
+	ScheduleID       wire.Nullable     `json:"schedule_id"`
 	Labels           map[string]string `json:"labels"`
 	StartedBy        string            `json:"started_by"`
 	EndedBy          wire.Nullable     `json:"ended_by"`
@@ -89,7 +89,7 @@ func toInspected(d runs.Inspection) inspected {
 	out := inspected{
 		Description: wire.DescriptionOf(d.Description), Generation: d.Generation, Generations: d.Generations, NextRunID: wire.Nullable(d.NextRunID),
 		Labels: labels(d.Labels), StartedBy: d.StartedBy, EndedBy: wire.Nullable(d.EndedBy), DeadlineAt: wire.Stamp(d.Deadline),
-		Input: wire.Bounded(d.Input, wire.MaxValue), Children: []childRun{}, ChildrenTotal: d.ChildrenTotal, Actions: map[string]permit{},
+		ScheduleID: wire.Nullable(d.ScheduleID), Input: wire.Bounded(d.Input, wire.MaxValue), Children: []childRun{}, ChildrenTotal: d.ChildrenTotal, Actions: map[string]permit{},
 	}
 	if d.Parent != nil {
 		out.ParentWorkflowID = wire.Nullable(d.Parent.WorkflowID)

@@ -22,7 +22,7 @@ const (
 
 func (a *API) runRoutes() []route {
 	filters := []string{
-		"workflow_type", "package_id", "parent_workflow_id", "started_after", "started_before", "ended_after", "ended_before", "label*", "q",
+		"workflow_type", "package_id", "schedule_id", "parent_workflow_id", "started_after", "started_before", "ended_after", "ended_before", "label*", "q",
 		"attention",
 	}
 	own := []route{
@@ -54,7 +54,7 @@ type summary struct {
 	Failure          *shortFailure     `json:"failure"`
 	CurrentStep      *currentStep      `json:"current_step"`
 	ParentWorkflowID wire.Nullable     `json:"parent_workflow_id"`
-	ScheduleID       *string           `json:"schedule_id"` // null: no schedule starts runs yet
+	ScheduleID       wire.Nullable     `json:"schedule_id"`
 	Labels           map[string]string `json:"labels"`
 	HistoryHead      history.Seq       `json:"history_head_seq"`
 }
@@ -76,7 +76,7 @@ func toSummary(row history.ListedRun) summary {
 		Address:    wire.Address{Namespace: string(row.Namespace), WorkflowID: string(row.WorkflowID), RunID: string(row.RunID)},
 		Generation: row.Generation, WorkflowType: row.WorkflowType, PackageID: row.PackageVersion, Status: string(row.Status),
 		StartedAt: wire.Stamp(row.StartedAt), EndedAt: wire.Stamp(row.EndedAt), Outcome: wire.Nullable(row.Outcome), Labels: labels(row.Labels),
-		HistoryHead: row.HeadSeq,
+		ScheduleID: wire.Nullable(row.ScheduleID), HistoryHead: row.HeadSeq,
 	}
 	if row.FailureCode != "" {
 		out.Failure = &shortFailure{row.FailureCode, row.FailureMessage}
@@ -116,7 +116,7 @@ func (q *request) filtered() runs.ListRequest {
 	req := runs.ListRequest{
 		Namespace: q.param("ns"), WorkflowType: p.text("workflow_type"), PackageID: p.text("package_id"), ParentWorkflowID: p.text("parent_workflow_id"),
 		StartedAfter: p.time("started_after"), StartedBefore: p.time("started_before"), EndedAfter: p.time("ended_after"), EndedBefore: p.time("ended_before"),
-		Prefix: p.text("q"), Attention: p.truth("attention"),
+		ScheduleID: p.text("schedule_id"), Prefix: p.text("q"), Attention: p.truth("attention"),
 	}
 	if p.has("q") && !prefixShape.MatchString(req.Prefix) {
 		p.faults.add("?q", "q is the beginning of a workflow id, a run id or a workflow type")
@@ -205,6 +205,10 @@ func (a *API) startRun(ctx context.Context, q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	return startedAnswer(got), nil
+}
+
+func startedAnswer(got runs.Started) answer {
 	out := started{
 		Address: wire.AddressOf(got.First), WorkflowType: got.First.WorkflowType, PackageID: got.First.PackageID, Status: string(got.First.Status),
 		StartedAt: wire.Stamp(got.First.StartedAt),
@@ -212,5 +216,5 @@ func (a *API) startRun(ctx context.Context, q *request) (answer, error) {
 	return answer{
 		status: http.StatusCreated, value: out, replayed: got.Existing,
 		location: prefix + "/namespaces/" + out.Namespace + "/runs/" + out.WorkflowID,
-	}, nil
+	}
 }

@@ -21,7 +21,7 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 	placeholder := regexp.MustCompile(`[{]\w+[}]`)
 	values := map[string]string{
 		"ns": "default", "wid": strings.TrimPrefix(run, runsOf+"/"), "activity_id": "0", "seq": "1", "path": "a.awl", "hash": strings.Repeat("0", 64),
-		"type": "gate", "task_id": "t", "deployment_id": "d", "name": "n",
+		"type": "gate", "task_id": "t", "deployment_id": "d", "name": "n", "id": "s",
 	}
 	doc := contract.Load(t, w.get("/openapi.json").ok(http.StatusOK).body)
 	for path, item := range doc.Paths.Map() {

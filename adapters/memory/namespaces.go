@@ -74,6 +74,11 @@ func (s *Store) RemoveNamespace(_ context.Context, name domain.Namespace, audit 
 			return ports.NamespaceNotEmpty(name)
 		}
 	}
+	for of := range s.schedules {
+		if of.Namespace == name {
+			return ports.NamespaceNotEmpty(name)
+		}
+	}
 	delete(s.namespaces, name)
 	s.record(audit)
 	return nil

@@ -119,6 +119,7 @@ func matches(f ports.RunFilter, r history.RunRow) bool {
 		(f.StartedBefore.IsZero() || r.StartedAt.Before(f.StartedBefore)) &&
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, r.Status)) &&
 		(f.PackageVersion == "" || r.PackageVersion == f.PackageVersion) &&
+		(f.ScheduleID == "" || r.ScheduleID == f.ScheduleID) &&
 		(f.Parent == "" || r.Parent != nil && r.Parent.WorkflowID == f.Parent) &&
 		(f.EndedAfter.IsZero() || !r.EndedAt.IsZero() && !r.EndedAt.Before(f.EndedAfter)) &&
 		(f.EndedBefore.IsZero() || !r.EndedAt.IsZero() && r.EndedAt.Before(f.EndedBefore)) &&

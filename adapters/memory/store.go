@@ -10,6 +10,7 @@ import (
 	"aion/domain/action"
 	"aion/domain/deployment"
 	"aion/domain/history"
+	"aion/domain/schedule"
 	"aion/domain/task"
 	"aion/domain/transcript"
 	"aion/domain/worker"
@@ -33,6 +34,7 @@ type Store struct {
 	routes      map[string]deployment.Route
 	namespaces  map[domain.Namespace]ports.NamespaceRow
 	mcpTasks    map[task.ID]task.Task
+	schedules   map[schedule.Ref]*scheduled
 	audit       []domain.AuditRecord
 	chain       string // of the audit records of this process
 	replicas    map[string]ports.Replica
@@ -92,6 +94,7 @@ func New(clock ports.Clock) *Store {
 		routes:      map[string]deployment.Route{},
 		namespaces:  map[domain.Namespace]ports.NamespaceRow{},
 		mcpTasks:    map[task.ID]task.Task{},
+		schedules:   map[schedule.Ref]*scheduled{},
 		replicas:    map[string]ports.Replica{},
 		workers:     map[string]worker.Worker{},
 		leases:      map[string]history.Lease{},

@@ -24,6 +24,7 @@ type Registry struct {
 	reloads  *prometheus.CounterVec
 	audited  *prometheus.CounterVec
 	attempts attempts
+	fires    fires
 	auth     auth
 	removed  prometheus.Counter
 }
@@ -53,7 +54,7 @@ func New() *Registry {
 	}, []string{"action", "outcome"})
 	r.registry.MustRegister(r.requests, r.calls, r.seconds, r.reloads, r.audited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	r.attempts, r.auth, r.removed = newAttempts(r.registry), newAuth(r.registry), newRetention(r.registry)
+	r.attempts, r.auth, r.fires, r.removed = newAttempts(r.registry), newAuth(r.registry), newFires(r.registry), newRetention(r.registry)
 	return r
 }
 

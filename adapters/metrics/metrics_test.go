@@ -11,6 +11,7 @@ import (
 
 	"aion/adapters/metrics"
 	"aion/domain/action"
+	"aion/domain/schedule"
 	"aion/domain/task"
 	"aion/ports"
 )
@@ -78,10 +79,14 @@ func TestAttemptsAndQueuesAreShown(t *testing.T) {
 	r.WatchActions(sources(func(context.Context, time.Time) ([]ports.QueueDepth, error) { return depths, nil }))
 	r.AttemptEnded(ports.EndClass(action.Lost), 0)
 	r.AttemptEnded(ports.EndCompleted, 3*time.Second)
+	r.ScheduleFired(schedule.Fired)
+	r.ScheduleFired(schedule.Missed)
+	r.ScheduleLag(30 * time.Millisecond)
 	r.Spawned(2 * time.Millisecond)
 	text, status := read(t, r)
 	for _, want := range []string{
-		`aion_attempts_running{executor="server"} 4`, `aion_attempts_total{class="lost"} 1`, `aion_attempts_total{class="completed"} 1`,
+		`aion_attempts_running{executor="server"} 4`, `aion_attempts_total{class="lost"} 1`, `aion_schedule_fires_total{action="fired"} 1`, `aion_schedule_fires_total{action="missed"} 1`,
+		`aion_schedule_fires_total{action="skipped"} 0`, `aion_schedule_lag_seconds_sum 0.03`, `aion_attempts_total{class="completed"} 1`,
 		`aion_attempts_total{class="policy_refused"} 0`, `aion_attempt_seconds_sum 3`, `aion_attempt_seconds_count 1`, `aion_spawn_seconds_sum 0.002`,
 		`aion_supervisors{state="idle"} 1`, `aion_supervisors{state="busy"} 2`, `aion_supervisors{state="stuck"} 3`, `aion_escaped_processes_total 5`,
 		`aion_containment_failures_total 6`, `aion_transcript_events_total 7`, `aion_transcript_dropped_total 8`, `aion_transcript_queue_events 9`,

@@ -131,7 +131,7 @@ func summary(row history.RunRow, result domain.Payload, failure *history.Failure
 	s := Summary{
 		Namespace: row.Namespace, WorkflowID: row.WorkflowID, RunID: row.RunID, WorkflowType: row.WorkflowType,
 		PackageID: row.PackageVersion, Status: row.Status, StartedAt: row.StartedAt, EndedAt: row.EndedAt, Outcome: row.Outcome, Result: result,
-		Failure: failure, PreviousRunID: row.PreviousRunID, Parent: row.Parent, Labels: row.Labels,
+		Failure: failure, PreviousRunID: row.PreviousRunID, Parent: row.Parent, Labels: row.Labels, ScheduleID: row.ScheduleID,
 	}
 	if row.Outcome != "" {
 		s.Route = plan.Success

@@ -66,7 +66,7 @@ func (r ListRequest) filter(ns domain.Namespace) ports.RunFilter {
 	f := ports.RunFilter{
 		Namespace: ns, WorkflowType: r.WorkflowType, StartedAfter: r.StartedAfter, StartedBefore: r.StartedBefore,
 		Statuses: r.Statuses, PackageVersion: r.PackageID, Parent: domain.WorkflowID(r.ParentWorkflowID), EndedAfter: r.EndedAfter,
-		EndedBefore: r.EndedBefore, Labels: r.Labels, Prefix: r.Prefix, Order: r.Order,
+		EndedBefore: r.EndedBefore, Labels: r.Labels, Prefix: r.Prefix, Order: r.Order, ScheduleID: r.ScheduleID,
 	}
 	if len(r.Statuses) == 1 { // the store finds those of one status faster
 		f.Status, f.Statuses = r.Statuses[0], nil
@@ -113,8 +113,8 @@ func cursorInvalid(why string) error {
 // filterDigest does not depend on when it is asked for.
 func filterDigest(f ports.RunFilter, attention bool) []byte {
 	statuses := slices.Sorted(slices.Values(f.Statuses))
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %q %q %q %d %d %q %q %d %t", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter),
-		unix(f.StartedBefore), statuses, f.PackageVersion, f.Parent, unix(f.EndedAfter), unix(f.EndedBefore), f.Labels, f.Prefix, f.Order, attention))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %q %q %q %d %d %q %q %d %t %q", f.Namespace, f.Status, f.WorkflowType, unix(f.StartedAfter),
+		unix(f.StartedBefore), statuses, f.PackageVersion, f.Parent, unix(f.EndedAfter), unix(f.EndedBefore), f.Labels, f.Prefix, f.Order, attention, f.ScheduleID))
 	return sum[:digestLength]
 }
 

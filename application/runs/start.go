@@ -18,6 +18,7 @@ import (
 	"aion/domain/access"
 	"aion/domain/deployment"
 	"aion/domain/history"
+	"aion/domain/schedule"
 )
 
 // The bounds of labels and keys.
@@ -149,7 +150,7 @@ func started(who access.Caller, id domain.WorkflowID, req StartRequest, begin en
 		}
 		fact := history.WorkflowStarted{
 			WorkflowType: begin.Contract.Plan.WorkflowType, PackageVersion: begin.Contract.Plan.ContentHash,
-			Input: req.Input, Labels: req.Labels, StartedBy: who.Subject,
+			Input: req.Input, Labels: req.Labels, StartedBy: startedBy(who, req),
 		}
 		if ms := begin.Contract.Plan.TimeoutMS; ms > 0 {
 			fact.Deadline = v.At.Add(time.Duration(ms) * time.Millisecond)
@@ -163,6 +164,17 @@ func started(who access.Caller, id domain.WorkflowID, req StartRequest, begin en
 		}
 		return change, nil
 	}
+}
+
+// startedBy is who a history says has started it. A caller who calls itself like a schedule or a workflow is told from one.
+func startedBy(who access.Caller, req StartRequest) string {
+	if req.ScheduleID != "" {
+		return schedule.ID(req.ScheduleID).Subject()
+	}
+	if kind, _, named := strings.Cut(who.Subject, ":"); named && (kind == "schedule" || kind == "workflow") {
+		return "subject:" + who.Subject
+	}
+	return who.Subject
 }
 
 // acceptStart judges the parts of a request that need no store. given says that the caller chose the workflow id.

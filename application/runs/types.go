@@ -18,6 +18,7 @@ type StartRequest struct {
 	IdempotencyKey string
 	Labels         map[string]string
 	Signal         *StartSignal // recorded in the commit of the start, before any step acts; nil: none
+	ScheduleID     string       // the schedule that starts the run; empty: the caller does
 	Task           string       // the MCP task that waits for the run and learns it in the same commit; needs a key; empty: none
 }
 
@@ -52,6 +53,7 @@ type Summary struct {
 	PreviousRunID domain.RunID // empty: none
 	Parent        *history.Parent
 	Labels        map[string]string
+	ScheduleID    string // of the schedule that started it; empty: none did
 }
 
 // Ref names a workflow, and one of its runs unless RunID is empty (the latest).
@@ -162,6 +164,7 @@ type ListRequest struct {
 	Statuses         []history.Status // one of them; none: any
 	PackageID        string
 	ParentWorkflowID string
+	ScheduleID       string
 	EndedAfter       time.Time
 	EndedBefore      time.Time
 	Labels           map[string]string

@@ -48,6 +48,7 @@ type RunRow struct {
 	// FailureCode and FailureMessage are of a run that failed, timed out or was cancelled; a long message is cut. Empty: none.
 	FailureCode    string
 	FailureMessage string
+	ScheduleID     string // of the schedule that started its chain; empty: none did
 }
 
 // CurrentStep is the activity that a run has started last and that is open, else the one scheduled last.

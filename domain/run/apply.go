@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 	"unique"
@@ -114,6 +115,9 @@ func (r *Run) started(e history.Recorded, ev history.WorkflowStarted) {
 	r.row.WorkflowType, r.row.PackageVersion = intern(ev.WorkflowType), intern(ev.PackageVersion)
 	r.row.Status, r.row.StartedAt, r.row.FirstSeq = history.Running, e.At, e.Seq
 	r.row.PreviousRunID, r.row.Parent = ev.ParentRunID, ev.Parent
+	if id, ok := strings.CutPrefix(ev.StartedBy, "schedule:"); ok {
+		r.row.ScheduleID = id
+	}
 	if len(ev.Labels) > 0 {
 		r.row.Labels = ev.Labels
 	}

@@ -28,6 +28,7 @@ func All(t *testing.T, open func(testing.TB) Store) {
 	suite("NamespaceStore", func(t *testing.T) { NamespaceStore(t, func(tb testing.TB) Namespaces { return open(tb) }) })
 	suite("MCPTaskStore", func(t *testing.T) { MCPTaskStore(t, func(tb testing.TB) MCPTasks { return open(tb) }) })
 	suite("WorkerStores", func(t *testing.T) { WorkerStores(t, func(tb testing.TB) Workers { return open(tb) }) })
+	suite("ScheduleStore", func(t *testing.T) { ScheduleStore(t, func(tb testing.TB) Schedules { return open(tb) }) })
 	suite("ForeignTexts", func(t *testing.T) { ForeignTexts(t, open) })
 	suite("RetentionStore", func(t *testing.T) { RetentionStore(t, open) })
 	suite("AuditLog", func(t *testing.T) { AuditLog(t, open) })

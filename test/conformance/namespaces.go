@@ -14,6 +14,7 @@ import (
 type Namespaces interface {
 	ports.NamespaceStore
 	ports.EventStore
+	ports.ScheduleStore
 }
 
 // NamespaceStore runs the suite of ports.NamespaceStore.
@@ -24,6 +25,7 @@ func NamespaceStore(t *testing.T, open func(testing.TB) Namespaces) {
 		"registering a name again keeps the first":         sameNamespaceAgain,
 		"settings are replaced, the origin stays":          namespaceChanges,
 		"namespaces are listed by name, page by page":      namespaceLists,
+		"a namespace that holds a schedule is not removed": namespaceWithSchedule,
 		"a namespace that holds runs is not removed":       namespaceRemoval,
 		"20 parallel registrations of one name: one added": oneAdded,
 	})
@@ -128,6 +130,22 @@ func namespaceRemoval(t *testing.T, s Namespaces) {
 	_, err := s.Namespace(t.Context(), "empty")
 	wantCode(t, err, domain.CodeNotFound, "NamespaceNotFound")
 	register(t, s, tenant("empty"))
+}
+
+func namespaceWithSchedule(t *testing.T, s Namespaces) {
+	register(t, s, tenant("acme"))
+	v := nightly(1)
+	v.Namespace = "acme"
+	if _, _, err := s.CreateSchedule(t.Context(), v, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.RemoveNamespace(t.Context(), "acme", nil), domain.CodeInvalidState, "NamespaceNotEmpty")
+	if err := s.DeleteSchedule(t.Context(), v.Ref(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemoveNamespace(t.Context(), "acme", nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func oneAdded(t *testing.T, s Namespaces) {

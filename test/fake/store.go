@@ -32,6 +32,8 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.WorkerStore
 	ports.LeaseStore
 	ports.BacklogStore
+	ports.ScheduleStore
+	ports.ScheduleQueue
 }
 
 // Moment is where in a call a fault strikes.
