@@ -20,6 +20,7 @@ type runFilters struct {
 var runParameters = [][3]string{
 	{"type", "workflow_type", "only runs of this workflow type"},
 	{"package", "package_id", "only runs of this version: its whole hash"},
+	{"schedule", "schedule_id", "only runs that this schedule has started"},
 	{"parent", "parent_workflow_id", "only children of this workflow"},
 	{"started-after", "started_after", "only runs that started then or later, RFC 3339"},
 	{"started-before", "started_before", "only runs that started earlier, RFC 3339"},

@@ -70,7 +70,7 @@ func newRoot(p *Program) *cobra.Command {
 		newStartCommand, newListCommand, newDescribeCommand, newHistoryCommand, newTranscriptCommand, newOutcomeCommand,
 		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand, newReopenCommand,
 		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
-		newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand, newDoctorCommand,
+		newScheduleCommand, newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand, newDoctorCommand,
 	} {
 		root.AddCommand(add(p, g))
 	}
