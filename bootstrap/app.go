@@ -94,6 +94,8 @@ type App struct {
 	catalogue  *deployments.Service
 	retention  *retention.Service
 	alive      func() // called while the host is alive; nil: nobody asks
+	counted    metrics.Process
+	recovery   recovery
 
 	// Lost is the number of attempts that an earlier server left running; set by Start.
 	Lost int
@@ -180,7 +182,7 @@ func (a *App) build(st store, parts Parts) error {
 	gate := actions.NewGate(bodies, a.limits(c))
 	a.gate = gate
 	a.engine = engine.New(engine.Deps{
-		Events: st, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
+		Events: a.registry.WatchEvents(st), Meter: a.registry, Index: st, Plans: catalogue, Admission: gate, Watch: watch, Clock: a.clock, Logger: a.log,
 		Owner: a.instance, ClaimTTL: c.ActionsClaimTTL, Workers: c.EngineWorkers, CacheRuns: c.EngineCacheRuns, HistoryLimit: c.EngineHistoryLimit,
 		Shared: a.others.shared, Shards: a.shards,
 	})
@@ -203,6 +205,7 @@ func (a *App) build(st store, parts Parts) error {
 			PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
 			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval,
 		},
+		Meter: a.registry,
 		Served: func(k *deployment.Contract, queue, name string) bool {
 			return bodies.Serves(k.Plan.Action(queue, name))
 		},
@@ -212,8 +215,10 @@ func (a *App) build(st store, parts Parts) error {
 	a.schedules = a.newSchedules(st)
 	a.registry.WatchTasks(st.CountMCPTasks)
 	a.registry.WatchActions(a.sources(publisher, st))
+	a.counted = metrics.Process{Index: st, Namespaces: st, Versions: st.Versions}
 	a.Authoring = authoring.New(authoring.Deps{
 		Documents: documents, Revisions: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.policy(bodies).Warnings, Audit: a.trail.Record,
+		Checked: a.registry.Checked,
 	})
 	a.Transcripts = transcripts.New(transcripts.Deps{
 		Store: st, Index: st, Attempts: reader, Watch: watch, Clock: a.clock, Publisher: publisher, Register: a.Namespaces,
@@ -253,6 +258,7 @@ func (a *App) newExecutor() (*shell.Executor, error) {
 // Start brings the parts up in their order: leftovers of an earlier server are ended, the engine runs, what was in flight
 // is recorded as lost, and only then new work begins.
 func (a *App) Start(ctx context.Context) error {
+	began := a.clock.Now()
 	if a.others.shared {
 		if err := a.others.service.Join(ctx); err != nil {
 			return err
@@ -304,6 +310,7 @@ func (a *App) Start(ctx context.Context) error {
 	if a.keys != nil {
 		a.begin(ctx, "issuer keys", a.keys.Run)
 	}
+	a.recovery.over(a.clock.Now().Sub(began), a.openRuns(ctx))
 	a.shown.become(stateServing)
 	return nil
 }

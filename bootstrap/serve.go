@@ -275,6 +275,7 @@ func (a *App) Host() (*web.Host, error) {
 		Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e),
 		Certificate: a.live.certificate, LeastTLS: leastTLS(c), Alive: a.alive,
 	}, health, a.ids, a.log)
+	a.registry.WatchProcess(a.process(health))
 	if e.resource != nil {
 		e.resource.Mount(host.Router())
 	}

@@ -29,3 +29,13 @@ const (
 	EndParked    EndClass = "parked"
 	EndDropped   EndClass = "dropped"
 )
+
+// WorkMeter counts what runs are asked, and how late they hear of time. It is safe for concurrent use and never waits.
+type WorkMeter interface {
+	// Signalled counts a signal by ok or the code of its refusal.
+	Signalled(result string)
+	// Queried counts a query by ok or the code of its refusal.
+	Queried(result string)
+	// TimerFired tells how long after its time a timer fired.
+	TimerFired(lag time.Duration)
+}

@@ -27,6 +27,9 @@ type Registry struct {
 	fires    fires
 	auth     auth
 	removed  prometheus.Counter
+	work     work
+
+	committed *committed
 }
 
 var _ ports.Meter = (*Registry)(nil)
@@ -55,6 +58,10 @@ func New() *Registry {
 	r.registry.MustRegister(r.requests, r.calls, r.seconds, r.reloads, r.audited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.attempts, r.auth, r.fires, r.removed = newAttempts(r.registry), newAuth(r.registry), newFires(r.registry), newRetention(r.registry)
+	for _, result := range []string{"applied", "refused"} {
+		r.reloads.WithLabelValues(result)
+	}
+	r.work, r.committed = newWork(r.registry), newCommitted(r.registry)
 	return r
 }
 
@@ -71,7 +78,10 @@ func (r *Registry) MCPToolCall(tool, code string, took time.Duration) {
 func (r *Registry) ConfigReload(result string) { r.reloads.WithLabelValues(result).Inc() }
 
 // Audited counts an audit record. Actions are few and fixed.
-func (r *Registry) Audited(action, outcome string) { r.audited.WithLabelValues(action, outcome).Inc() }
+func (r *Registry) Audited(action, outcome string) {
+	r.audited.WithLabelValues(action, outcome).Inc()
+	r.work.deployed(action, outcome)
+}
 
 // WatchTasks shows the stored tasks by status whenever the metrics are read. It is called once.
 func (r *Registry) WatchTasks(count func(context.Context) (map[task.State]int, error)) {

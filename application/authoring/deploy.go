@@ -92,12 +92,14 @@ func (s *Service) deploy(ctx context.Context, who access.Caller, p pack) (Deploy
 	opts := awl.Options{Import: p.resolve}
 	var d Deployed
 	step := s.stepper(&d, p.progress)
-	d.Report = awl.Check(p.source, opts)
+	d.Report = s.check(p.source, opts)
 	if !d.Report.DeploysGreen {
 		return d, d.Report.Refusal(p.name())
 	}
 	step("check")
+	compiles := s.timed()
 	compiled, report, err := awl.Compile(p.source, opts)
+	compiles()
 	if err != nil {
 		return d, report.Refusal(p.name())
 	}

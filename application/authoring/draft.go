@@ -15,7 +15,7 @@ func (s *Service) Draft(ctx context.Context, _ access.Caller, req CheckRequest) 
 	if err != nil {
 		return awl.Report{}, err
 	}
-	return awl.Check(req.Source, opts), nil
+	return s.check(req.Source, opts), nil
 }
 
 // Format gives the canonical form of a text. One that cannot be read is refused (CheckRefused).

@@ -5,6 +5,7 @@ package authoring
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"aion/application/deployments"
 	"aion/domain"
@@ -26,6 +27,8 @@ type Deps struct {
 	Policy func(*plan.Plan) []string
 	// Audit records a save; one that cannot be recorded does not happen. nil: nothing is recorded.
 	Audit func(context.Context, domain.AuditRecord) error
+	// Checked is told how long each check took, and each compilation; nil: nobody is.
+	Checked func(took time.Duration)
 }
 
 // Service answers for the documents of the workspace. It is safe for concurrent use.
@@ -101,7 +104,21 @@ func (s *Service) Check(ctx context.Context, _ access.Caller, req CheckRequest) 
 	if err != nil {
 		return awl.Report{}, err
 	}
-	return awl.Check(req.Source, opts), nil
+	return s.check(req.Source, opts), nil
+}
+
+func (s *Service) check(source []byte, opts awl.Options) awl.Report {
+	defer s.timed()()
+	return awl.Check(source, opts)
+}
+
+// timed tells at its end how long a check, or a compilation, took.
+func (s *Service) timed() (end func()) {
+	if s.Checked == nil {
+		return func() {}
+	}
+	began := s.Clock.Now()
+	return func() { s.Checked(s.Clock.Now().Sub(began)) }
 }
 
 // options says where the imports of a draft come from.

@@ -50,6 +50,8 @@ type Deps struct {
 	Shared bool
 	// Shards are those whose timers and messages this server looks after; nil: all. It must not wait.
 	Shards func() ports.Shards
+	// Meter is told how late timers fire; nil: nobody is.
+	Meter ports.WorkMeter
 }
 
 // Engine handles facts. It is safe for concurrent use; calls are answered while Run runs.
@@ -197,4 +199,11 @@ func late(ctx context.Context) error {
 
 func shuttingDown() error {
 	return domain.Unavailable("ShuttingDown", "the server is shutting down; repeat the call later", nil)
+}
+
+// TimerFired tells how long after its time a timer fired.
+func (e *Engine) TimerFired(lag time.Duration) {
+	if e.deps.Meter != nil {
+		e.deps.Meter.TimerFired(lag)
+	}
 }

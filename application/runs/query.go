@@ -13,6 +13,14 @@ import (
 // Query asks a live run a question without changing it. A run that has ended, or whose plan is not loaded, answers none
 // (QueryNotRunning).
 func (s *Service) Query(ctx context.Context, who access.Caller, req QueryRequest) (Answer, error) {
+	answer, err := s.ask(ctx, who, req)
+	if s.Meter != nil {
+		s.Meter.Queried(resultOf(err))
+	}
+	return answer, err
+}
+
+func (s *Service) ask(ctx context.Context, who access.Caller, req QueryRequest) (Answer, error) {
 	l, err := s.locate(ctx, who, req.Ref)
 	if err != nil {
 		return Answer{}, err

@@ -60,6 +60,7 @@ type Deps struct {
 	IDs         ports.IDs
 	Served      func(c *deployment.Contract, queue, name string) bool
 	Limits      Limits
+	Meter       ports.WorkMeter // nil: nobody counts
 }
 
 // Service answers for workflows. It is safe for concurrent use.
@@ -169,4 +170,12 @@ func (s *Service) fits(what string, payload domain.Payload) error {
 		Message: fmt.Sprintf("the %s has %d bytes and may have %d (limits.payload_bytes); pass less, or a reference to where the data lies",
 			what, len(payload), s.Limits.PayloadBytes),
 	}
+}
+
+// resultOf is how a metric names the end of a call.
+func resultOf(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return string(domain.CodeOf(err))
 }

@@ -16,6 +16,14 @@ import (
 // Signal records a signal durably and tells where it stands in history. The name must be declared and the payload must
 // fit. A signal id that the workflow has seen is acknowledged again and recorded once.
 func (s *Service) Signal(ctx context.Context, who access.Caller, req SignalRequest) (Signalled, error) {
+	answer, err := s.deliver(ctx, who, req)
+	if s.Meter != nil {
+		s.Meter.Signalled(resultOf(err))
+	}
+	return answer, err
+}
+
+func (s *Service) deliver(ctx context.Context, who access.Caller, req SignalRequest) (Signalled, error) {
 	l, err := s.locate(ctx, who, req.Ref)
 	if err != nil {
 		return Signalled{}, err

@@ -124,6 +124,9 @@ func (w *Wheel) fire(ctx context.Context, due []history.Timer) (fired int, away 
 		wait.Add(1)
 		w.engine.Post(ctx, t.WorkflowID, Fire(t), func(r engine.Receipt, err error) {
 			defer wait.Done()
+			if len(r.Events) > 0 {
+				w.engine.TimerFired(r.Events[0].At.Sub(t.FireAt))
+			}
 			if len(r.Events) > 0 || err == nil && w.clock.Now().Before(t.FireAt) {
 				return // fired, or the clock was set back and it will be due again
 			}
