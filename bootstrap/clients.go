@@ -60,7 +60,7 @@ func (b *backend) MCP(o cli.Open) (*cli.MCP, error) {
 
 // surroundings is what commands that ask a server need to know.
 func (b *backend) surroundings(o cli.Open) (*cli.Surroundings, error) {
-	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File})
+	c, err := load(source{flags: o.Flags, environ: b.environ, home: o.Home, file: o.File, client: o.Client})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (l *link) newBridge(r cli.MCPRequest, find func(context.Context) (string, e
 			}
 			return bridge.Target{URL: url, Header: who.header, Credential: who.source}, nil
 		},
-		Fallback: catalogue, RootCAs: roots, Patience: r.Timeout, Grace: bridgeGrace, Log: log,
+		Fallback: catalogue, RootCAs: roots, SkipVerify: r.SkipVerify, Patience: r.Timeout, Grace: bridgeGrace, Log: log,
 	})
 }
 
@@ -194,10 +194,11 @@ func (l *link) newBridge(r cli.MCPRequest, find func(context.Context) (string, e
 type credential struct {
 	header http.Header
 	source string // of the bearer; empty: there is none
+	skip   bool   // whoever answers is believed
 }
 
 func (l *link) credential(r cli.MCPRequest) (credential, error) {
-	c := credential{header: http.Header{}, source: r.Credential}
+	c := credential{header: http.Header{}, source: r.Credential, skip: r.SkipVerify}
 	token := r.Token
 	if token == "" && l.env["AION_TOKEN"] != "" {
 		token, c.source = l.env["AION_TOKEN"], "AION_TOKEN"
@@ -235,6 +236,10 @@ func (l *link) credential(r cli.MCPRequest) (credential, error) {
 
 // admits refuses to send a bearer where others could read it.
 func (c credential) admits(endpoint string) error {
+	if c.source != "" && c.skip && !bridge.Local(endpoint) {
+		return &domain.Error{Code: domain.CodeInvalidInput, Type: "TokenExposed", Message: fmt.Sprintf(
+			"the token from %s is not sent to %s: with --insecure-skip-verify anybody could be there; name the authority of its certificate with --ca-file", c.source, endpoint)}
+	}
 	if c.source == "" || bridge.Private(endpoint) {
 		return nil
 	}

@@ -42,6 +42,7 @@ type MCPRequest struct {
 	Namespaces string // comma-separated; empty: all
 	Deploy     *bool  // nil: yes
 	CAFile     string
+	SkipVerify bool // takes any certificate; refused together with a token, but for this machine
 	Timeout    time.Duration
 	Embedded   bool
 	Log        io.Writer
@@ -50,6 +51,11 @@ type MCPRequest struct {
 func newMCPCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "mcp", Short: "connect MCP clients: install, bridge, tools"}
 	return group(cmd, newMCPInstall(p, g), newMCPBridge(p, g), newMCPTools(p, g))
+}
+
+// openAsClient is for commands that other programs start, wherever they stand.
+func (g *globals) openAsClient() Open {
+	return Open{Home: g.home, File: g.config, Verbose: g.verbose, Client: true}
 }
 
 func (g *globals) open() Open { return Open{Home: g.home, File: g.config, Verbose: g.verbose} }

@@ -19,7 +19,7 @@ import (
 type installFlags struct {
 	targets                     []string
 	scope, transport, url, name string
-	token                       string
+	token, context              string
 	print, uninstall, embedded  bool
 }
 
@@ -40,6 +40,7 @@ func newMCPInstall(p *Program, g *globals) *cobra.Command {
 	flags.StringVar(&f.url, "url", "", "the server (default: the bridge finds it at each start; http: the server that is found now)")
 	flags.StringVar(&f.name, "name", "aion", "name of the entry")
 	flags.StringVar(&f.token, "token", "", "@FILE: the bridge reads its token from this file; a token itself is never written")
+	flags.StringVar(&f.context, "context", "", "a saved profile: the bridge takes server and token from it; http: its server")
 	flags.BoolVar(&f.print, "print", false, "print the entry and write nothing")
 	flags.BoolVar(&f.uninstall, "uninstall", false, "take the entry away")
 	flags.BoolVar(&f.embedded, "embedded", false, "the bridge opens the local store itself when no server has it")
@@ -104,14 +105,29 @@ func (f *installFlags) check() error {
 		return &usage{message: "--token is for --transport bridge; over http clients read AION_TOKEN from their environment"}
 	case f.transport == "http" && f.embedded:
 		return &usage{message: "--embedded is for --transport bridge"}
-	case f.embedded && f.url != "":
-		return &usage{message: "--embedded opens the local store, --url names a server; give one of them"}
+	case f.embedded && (f.url != "" || f.context != ""):
+		return &usage{message: "--embedded opens the local store, --url and --context name a server; give one of them"}
+	case f.context != "" && f.token != "":
+		return &usage{message: "--context brings its own token; give one of --context and --token", hint: "aion context save " + f.context + " --token " + f.token}
 	}
 	return nil
 }
 
 // server is what the entry says. A bridge finds its server at each start, so its entry names one only when it was named.
 func (f *installFlags) server(ctx context.Context, p *Program, m *MCP, g *globals) (clients.Server, error) {
+	if f.context != "" {
+		around, err := p.around(g.openAsClient())
+		if err != nil {
+			return clients.Server{}, err
+		}
+		saved, err := (&where{server: f.url, context: f.context}).profile(around) // one that there is, and of this server
+		if err != nil {
+			return clients.Server{}, err
+		}
+		if f.transport == "http" {
+			f.url = saved.Server
+		}
+	}
 	if f.transport == "http" {
 		endpoint, found, err := m.Endpoint(ctx, f.url)
 		if err != nil {
@@ -150,7 +166,9 @@ func (f *installFlags) arguments(ctx context.Context, m *MCP, g *globals) ([]str
 	if err := add("--config", cmp.Or(g.config, m.Config)); err != nil {
 		return nil, err
 	}
-	if url := cmp.Or(f.url, m.Server); url != "" && !f.embedded {
+	if f.context != "" {
+		args = append(args, "--context", f.context)
+	} else if url := cmp.Or(f.url, m.Server); url != "" && !f.embedded {
 		endpoint, _, err := m.Endpoint(ctx, url)
 		if err != nil {
 			return nil, err

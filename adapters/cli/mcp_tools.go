@@ -23,7 +23,7 @@ func newMCPTools(p *Program, g *globals) *cobra.Command {
 	f.add(cmd)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := f.request(cmd, p)
+		r, err := f.request(cmd, p, g)
 		if err != nil {
 			return err
 		}

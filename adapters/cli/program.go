@@ -71,6 +71,7 @@ type Open struct {
 	File      string
 	Ephemeral bool // keep everything in memory
 	Verbose   bool
+	Client    bool // started by another program in a directory of its own: ./aion.yaml there is not for it
 	// Loaded, unless nil, is called once the configuration is read: what begins then has to be ended.
 	Loaded func()
 }

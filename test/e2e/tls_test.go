@@ -73,6 +73,13 @@ func TestTheBinaryServesTLSAndItsClientsFindIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(tools.stdout), &list); err != nil || len(list) != 13 || tools.stderr != "" {
 		t.Errorf("the bridge: %v %+v", err, tools)
 	}
+	if got := aionIn(t, home, trusted[1:], "mcp", "tools", "--insecure-skip-verify"); got.code != 0 || got.stderr != "" {
+		t.Errorf("the bridge with any certificate: %+v", got)
+	}
+	exposed := aionIn(t, home, trusted[1:], "mcp", "tools", "--insecure-skip-verify", "--url", "https://aion.example.org")
+	if exposed.code != 2 || !strings.Contains(exposed.stderr, "TokenExposed") {
+		t.Errorf("but elsewhere: %+v", exposed)
+	}
 	before := serial(t, a, s)
 	hangUp := func(want string) {
 		t.Helper()

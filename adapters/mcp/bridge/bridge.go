@@ -32,13 +32,15 @@ type Target struct {
 	Credential string
 }
 
-// Options are what a bridge needs. All members but RootCAs are required.
+// Options are what a bridge needs. All members but RootCAs and SkipVerify are required.
 type Options struct {
 	// Locate is asked before every call, so a server that moved is found. Its error is the refusal of the call.
 	Locate func(ctx context.Context) (Target, error)
 	// Fallback is the catalogue that is shown while the server cannot be asked.
 	Fallback mcp.Catalogue
 	RootCAs  *x509.CertPool // nil: the system's
+	// SkipVerify takes any certificate. Whoever sets it sends no credential to another machine.
+	SkipVerify bool
 	// Patience is the longest silence of the server: before its answer begins, and between two parts of it.
 	Patience time.Duration
 	// Grace is what open calls get after the end of input.

@@ -38,10 +38,15 @@ func Endpoint(raw string) (string, error) {
 
 // Private reports whether a credential may travel to an endpoint: over TLS, or without leaving this machine.
 func Private(endpoint string) bool {
+	return strings.HasPrefix(endpoint, "https:") || Local(endpoint)
+}
+
+// Local reports whether an endpoint is on this machine.
+func Local(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" || u.Scheme == "unix" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return u.Scheme == "unix" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

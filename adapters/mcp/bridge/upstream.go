@@ -37,8 +37,8 @@ func newUpstream(o Options) *upstream {
 	return &upstream{locate: o.Locate, patience: o.Patience, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment, // never for loopback addresses
-			TLSClientConfig:     &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+			Proxy:               http.ProxyFromEnvironment,                                                                       // never for loopback addresses
+			TLSClientConfig:     &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, InsecureSkipVerify: o.SkipVerify}, //nolint:gosec // asked for, and never with a credential
 			ForceAttemptHTTP2:   true,
 			TLSHandshakeTimeout: dialTimeout,
 			MaxIdleConnsPerHost: 16,
