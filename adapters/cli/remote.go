@@ -93,6 +93,7 @@ func asksOr(p *Program, g *globals, cmd *cobra.Command, run func(ctx context.Con
 	r.where.add(flags)
 	r.shape.add(flags)
 	flags.DurationVar(&r.patience, "timeout", defaultPatience, "the longest silence of the server before it is given up; of a command that waits for a run: how long it waits, with exit code 4")
+	cmd.ValidArgsFunction = r.completes(p, g)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		around, err := p.around(g.open())
 		if err != nil {

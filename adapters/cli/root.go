@@ -71,6 +71,7 @@ func newRoot(p *Program) *cobra.Command {
 		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand, newReopenCommand,
 		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
 		newScheduleCommand, newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand, newDoctorCommand,
+		newManCommand,
 	} {
 		root.AddCommand(add(p, g))
 	}
