@@ -1,11 +1,14 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"aion/adapters/cli"
 	"aion/adapters/gormstore"
 	"aion/adapters/mcp"
+	"aion/adapters/shell/once"
 	"aion/adapters/shell/supervise"
 	"aion/adapters/system"
 )
@@ -47,6 +51,7 @@ func Main() int {
 		Audit:        b.audit,
 		Doctor:       b.doctor,
 		Interrupts:   interrupts,
+		Pager:        pager(),
 	}, os.Args[1:])
 }
 
@@ -137,3 +142,16 @@ func build() cli.Build {
 
 // AddFlags implements cli.Backend.
 func (b *backend) AddFlags(flags *pflag.FlagSet) { addFlags(flags) }
+
+// pager starts the program that AION_PAGER names, else PAGER; nil: neither does.
+func pager() func(context.Context) (io.Writer, func(), error) {
+	line := cmp.Or(os.Getenv("AION_PAGER"), os.Getenv("PAGER"))
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	environ := os.Environ()
+	if _, set := os.LookupEnv("LESS"); !set {
+		environ = append(environ, "LESS=FRX") // what fits on the screen is shown and not paged
+	}
+	return func(ctx context.Context) (io.Writer, func(), error) { return once.Pipe(ctx, line, environ, os.Stdout) }
+}

@@ -16,7 +16,7 @@ import (
 
 func newAWLCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "awl", Short: "check, format, draw and explain workflow documents"}
-	return group(cmd, newCheckCommand(p, g), newFormatCommand(p, g), newSchemaCommand(p, g), newGraphCommand(p, g), newGuideCommand(p),
+	return group(cmd, newCheckCommand(p, g), newFormatCommand(p, g), newSchemaCommand(p, g), newGraphCommand(p, g), paged(p, g, newGuideCommand(p)),
 		newNewCommand(p, g))
 }
 

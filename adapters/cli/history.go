@@ -34,7 +34,7 @@ func newHistoryCommand(p *Program, g *globals) *cobra.Command {
 	flags.StringArrayVar(&f.types, "type", nil, "only events of this type; may be repeated")
 	flags.BoolVar(&f.follow, "follow", false, "go on with what happens, until the run has ended")
 	flags.IntVar(&f.limit, "limit", 0, "at most so many; 0: all")
-	return asks(p, g, cmd, f.print)
+	return paged(p, g, asks(p, g, cmd, f.print))
 }
 
 var eventColumns = []column{

@@ -36,6 +36,13 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// through sends what is written from now on another way.
+func (o *output) through(w io.Writer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.w = w
+}
+
 // failed is the first error; nil: everything was written.
 func (o *output) failed() error {
 	o.mu.Lock()

@@ -31,6 +31,9 @@ type Program struct {
 	Audit func(ctx context.Context, o Open) (*Audit, error)
 	// Doctor looks at this machine, and repairs what can be repaired without a loss if it is to fix.
 	Doctor func(o Open, fix bool) *Doctor
+	// Pager starts the user's pager, which shows on the terminal what is written to w until wait, which waits for its end; nil:
+	// the user has none.
+	Pager func(ctx context.Context) (w io.Writer, wait func(), err error)
 	// Interrupts delivers SIGINT and SIGTERM.
 	Interrupts <-chan Interrupt
 

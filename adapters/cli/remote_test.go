@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -74,6 +75,7 @@ type desk struct {
 	owner    string // of the local store; empty: nobody
 	in       string
 	terminal bool
+	pager    func(context.Context) (io.Writer, func(), error)
 }
 
 func newDesk(t *testing.T) *desk {
@@ -86,7 +88,7 @@ func (d *desk) run(args ...string) (out, errs string, code int) {
 	var stdout, stderr strings.Builder
 	code = cli.Run(d.t.Context(), cli.Program{
 		In: strings.NewReader(d.in), Out: &stdout, Err: &stderr, InTerminal: d.terminal, OutTerminal: d.terminal, ErrTerminal: d.terminal, NoColor: true,
-		Width: func() int { return 60 }, Backend: noServer{},
+		Width: func() int { return 60 }, Backend: noServer{}, Pager: d.pager,
 		Surroundings: func(cli.Open) (*cli.Surroundings, error) {
 			return &cli.Surroundings{
 				Home: d.home, User: "ada", Getenv: func(name string) string { return d.env[name] },

@@ -19,6 +19,7 @@ type globals struct {
 	noColor      bool
 	verbose      bool
 	quiet        bool
+	noPager      bool
 }
 
 // Run executes one command line and answers the exit code of the process. A signal may end it while the command still
@@ -58,6 +59,7 @@ func newRoot(p *Program) *cobra.Command {
 	flags.BoolVar(&g.noColor, "no-color", false, "no colours, also on a terminal")
 	flags.BoolVar(&g.verbose, "verbose", false, "show the log on a terminal, all levels from info on")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no progress lines; run and resume follow silently unless --follow is given")
+	flags.BoolVar(&g.noPager, "no-pager", false, "no pager ($AION_PAGER, else $PAGER) for long output on a terminal")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		wrong := &usage{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
 		if strings.HasSuffix(wrong.message, "unknown flag: --json") && cmd.Flags().Lookup("output") != nil {

@@ -37,7 +37,7 @@ func newTranscriptCommand(p *Program, g *globals) *cobra.Command {
 	flags.BoolVar(&f.follow, "follow", false, "go on with what is shown, until the attempt has ended")
 	flags.BoolVar(&f.raw, "raw", false, "control characters as they are, not escaped")
 	flags.Int64Var(&f.from, "from", 0, "the first position")
-	return asks(p, g, cmd, f.print)
+	return paged(p, g, asks(p, g, cmd, f.print))
 }
 
 func (f *transcriptFlags) print(ctx context.Context, s *session, args []string) error {
