@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,10 +75,11 @@ func TestClosedWorkflowsGoWhenTheirTimeIsOver(t *testing.T) {
 			}
 		}
 		var log fake.Log
-		counted, mine := 0, false
+		var counted atomic.Int64
+		var mine atomic.Bool
 		r := retention.New(retention.Deps{
 			Store: s, Clock: system.Clock{}, Logger: slog.New(slog.NewTextHandler(&log, nil)), Keep: 24 * time.Hour,
-			Mine: func() bool { return mine }, Removed: func(n int) { counted += n },
+			Mine: mine.Load, Removed: func(n int) { counted.Add(int64(n)) },
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -91,14 +93,14 @@ func TestClosedWorkflowsGoWhenTheirTimeIsOver(t *testing.T) {
 			}
 		}
 		after("on a server that is not to", 3*time.Minute, map[string]int64{"default": 900, "brief": 900, "ever": 900})
-		mine = true
+		mine.Store(true)
 		after("a minute later", time.Minute, map[string]int64{"default": 600, "brief": 300, "ever": 900})
 		r.Change(time.Hour)
 		after("with another setting", time.Minute, map[string]int64{"default": 300, "brief": 300, "ever": 900})
 		r.Change(0)
 		after("for ever", 40*time.Hour, map[string]int64{"default": 300, "brief": 0, "ever": 900})
-		if counted != 1500 || !strings.Contains(log.String(), "workflows=900") {
-			t.Errorf("%d are counted; %s", counted, log.String())
+		if counted.Load() != 1500 || !strings.Contains(log.String(), "workflows=900") {
+			t.Errorf("%d are counted; %s", counted.Load(), log.String())
 		}
 		stop()
 		<-done
