@@ -117,6 +117,9 @@ type Config struct {
 	APIMaxStreams           int
 	APIMaxStreamsPerSubject int
 
+	BackupDir  string
+	BackupKeep int
+
 	LogLevel     string
 	LogFormat    string
 	DrainTimeout time.Duration
@@ -260,5 +263,7 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "log.level", alias: "log-level", reload: true, kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
 		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "how long running commands go on after TERM before they are stopped and parked; 0: they are stopped at once", field: func(c *Config) any { return &c.DrainTimeout }},
+		{name: "backup.dir", kind: kindPath, def: "<home>/backups", doc: "where backups without a name of their own go", field: func(c *Config) any { return &c.BackupDir }},
+		{name: "backup.keep", kind: kindInt, def: "7", min: 1, doc: "backups that stay there; the oldest beyond it are removed", field: func(c *Config) any { return &c.BackupKeep }},
 	}
 }

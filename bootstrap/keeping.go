@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,6 +14,16 @@ func checkKeeping(c Config, add report) {
 	const least = time.Hour
 	if c.RetentionClosed != 0 && c.RetentionClosed < least {
 		add("retention.closed", fmt.Sprintf("must be at least %s, or 0 for ever; got %s", least, c.RetentionClosed))
+	}
+	inside := func(dir, of string) bool {
+		rel, err := filepath.Rel(of, dir)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	switch {
+	case c.BackupDir == "":
+		add("backup.dir", "must name a directory; got an empty value")
+	case c.WorkspaceDir != "" && inside(c.BackupDir, c.WorkspaceDir):
+		add("backup.dir", fmt.Sprintf("must not lie inside authoring.workspace_dir (%s); got %s", c.WorkspaceDir, c.BackupDir))
 	}
 }
 

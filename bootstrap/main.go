@@ -50,6 +50,7 @@ func Main() int {
 		Surroundings: b.surroundings,
 		Audit:        b.audit,
 		Doctor:       b.doctor,
+		Keeper:       b.keeper,
 		Interrupts:   interrupts,
 		Pager:        pager(),
 	}, os.Args[1:])

@@ -34,6 +34,8 @@ type Program struct {
 	// Pager starts the user's pager, which shows on the terminal what is written to w until wait, which waits for its end; nil:
 	// the user has none.
 	Pager func(ctx context.Context) (w io.Writer, wait func(), err error)
+	// Keeper looks after backups of the local store.
+	Keeper func(o Open) (Keeper, error)
 	// Interrupts delivers SIGINT and SIGTERM.
 	Interrupts <-chan Interrupt
 

@@ -72,7 +72,7 @@ func newRoot(p *Program) *cobra.Command {
 		newStartCommand, newListCommand, newDescribeCommand, newHistoryCommand, newTranscriptCommand, newOutcomeCommand,
 		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand, newReopenCommand,
 		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
-		newScheduleCommand, newNamespacesCommand, newTasksCommand, newAuditCommand, newContextCommand, newConfigCommand, newDoctorCommand,
+		newScheduleCommand, newNamespacesCommand, newTasksCommand, newAuditCommand, newBackupCommand, newContextCommand, newConfigCommand, newDoctorCommand,
 		newManCommand,
 	} {
 		root.AddCommand(add(p, g))

@@ -144,3 +144,11 @@ func (s *Store) HideClosed(ctx context.Context, workflows []ports.ClosedWorkflow
 	_, hidden, err := s.remove(ctx, workflows)
 	return len(hidden), err
 }
+
+// DumpedTables are the tables of a dump.
+func DumpedTables() (names []string) {
+	for _, d := range dumpedTables() {
+		names = append(names, d.name)
+	}
+	return names
+}

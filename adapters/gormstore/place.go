@@ -122,5 +122,5 @@ func unwritable(path string, cause error) error {
 }
 
 func corrupt(path, finding string) error {
-	return fault(fmt.Sprintf("the store at %s is damaged (%s); put a copy of its directory back that was made while no aion ran, or move %s aside to begin with an empty store", path, finding, path), nil)
+	return fault(fmt.Sprintf("the store at %s is damaged (%s); restore a backup (aion backup restore FILE --replace), or move %s aside to begin with an empty store", path, finding, path), nil)
 }

@@ -143,7 +143,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := gormstore.Open(t.Context(), text)
-	wantRefusal(t, err, domain.CodeBackend, "StoreFault", "does not begin like a SQLite file", "put a copy of its directory back")
+	wantRefusal(t, err, domain.CodeBackend, "StoreFault", "does not begin like a SQLite file", "aion backup restore FILE")
 
 	foreign := at(filepath.Join(privateDir(t), "other.db"))
 	db, err := sql.Open("sqlite3", foreign.Path)
@@ -195,7 +195,7 @@ func TestDamagedFileIsRefusedAfterAnUncleanStop(t *testing.T) { // engine 21
 	}
 	for range 2 { // the refusal does not count as a clean stop
 		_, err = gormstore.Open(t.Context(), o)
-		wantRefusal(t, err, domain.CodeBackend, "StoreFault", o.Path+" is damaged", "put a copy of its directory back")
+		wantRefusal(t, err, domain.CodeBackend, "StoreFault", o.Path+" is damaged", "aion backup restore FILE")
 	}
 	if err := os.WriteFile(o.Path, body, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"aion/adapters/web"
 	"aion/application/audit"
 	"aion/application/authoring"
+	"aion/application/backups"
 	"aion/application/deployments"
 	"aion/application/namespaces"
 	"aion/application/runs"
@@ -44,6 +45,7 @@ type Options struct {
 	Tasks       *tasks.Service
 	Workers     *workers.Service
 	Trail       *audit.Trail
+	Backups     *backups.Service
 	Server      Server
 
 	Callers web.Callers

@@ -104,6 +104,8 @@ var table = map[string][]string{
 	"application/audit":       {"domain", "ports"},
 	"application/replicas":    {"domain", "ports"},
 	"application/retention":   {"domain", "ports"},
+	"application/backups":     {"domain", "ports"},
+	"adapters/archive":        {"domain", "ports"},
 	"application/transcripts": {"domain", "ports"},
 	"application/authoring":   {"domain", "ports", "application/deployments"},
 	"application/deployments": {"domain", "ports"},
