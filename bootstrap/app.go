@@ -139,15 +139,9 @@ func (a *App) openStore(ctx context.Context) (store, error) {
 		return memory.New(a.clock), nil
 	case backendPostgres:
 		a.others.shared = true
-		st, err = gormstore.OpenPostgres(ctx, gormstore.PostgresOptions{
-			DSN: string(c.StoreDSN), MaxConnections: c.StoreMaxConnections, SimpleProtocol: c.StoreSimpleProtocol, UnsafeNoFsync: c.StoreUnsafeNoFsync,
-			Clock: a.clock, Instance: a.instance, Changed: a.others.changed, Audited: a.registry.Audited,
-		})
+		st, err = gormstore.OpenPostgres(ctx, a.postgresOptions())
 	default:
-		st, err = gormstore.Open(ctx, gormstore.Options{
-			Path: c.StorePath, Clock: a.clock, Readers: c.StoreReaders,
-			UnsafeNoFsync: c.StoreUnsafeNoFsync, UnsafeNetworkFS: c.StoreUnsafeNetworkFS, Audited: a.registry.Audited,
-		})
+		st, err = gormstore.Open(ctx, a.sqliteOptions())
 	}
 	if err != nil {
 		return nil, err

@@ -98,9 +98,14 @@ func (k keeper) opened(ctx context.Context) (*App, error) {
 	if err := makeHome(k.c.Home); err != nil {
 		return nil, err
 	}
-	a := &App{Config: k.c, clock: system.Clock{}, registry: metrics.New(), instance: system.IDs{}.UUIDv7()}
+	a := k.app()
 	_, err := a.openStore(ctx)
 	return a, err
+}
+
+// app is what opens the store of the configuration, and nothing else.
+func (k keeper) app() *App {
+	return &App{Config: k.c, clock: system.Clock{}, registry: metrics.New(), instance: system.IDs{}.UUIDv7()}
 }
 
 // Create implements cli.Keeper.

@@ -38,6 +38,7 @@ type Config struct {
 	StoreMaxConnections  int
 	StoreSimpleProtocol  bool
 	StoreReaders         int
+	StoreMigrate         string
 	StoreUnsafeNoFsync   bool
 	StoreUnsafeNetworkFS bool
 
@@ -193,6 +194,7 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "store.postgres.max_connections", kind: kindInt, def: "20", min: 2, max: 1000, doc: "connections of this server to Postgres", field: func(c *Config) any { return &c.StoreMaxConnections }},
 		{name: "store.postgres.simple_protocol", kind: kindBool, def: "false", doc: "no prepared statements and no LISTEN: for a pooler in transaction mode", field: func(c *Config) any { return &c.StoreSimpleProtocol }},
 		{name: "store.sqlite.readers", kind: kindInt, def: "4", min: 1, max: 64, doc: "reading connections", field: func(c *Config) any { return &c.StoreReaders }},
+		{name: "store.migrate", kind: kindText, def: "auto", doc: "auto: a start brings the schema of the store up to date; check: it is refused until aion store migrate has", choices: []string{"auto", "check"}, field: func(c *Config) any { return &c.StoreMigrate }},
 		{name: "store.unsafe_no_fsync", kind: kindBool, def: "false", doc: "do not wait for the disk: a power cut may lose acknowledged work", field: func(c *Config) any { return &c.StoreUnsafeNoFsync }},
 		{name: "store.unsafe_network_fs", kind: kindBool, def: "false", doc: "accept a store on a network file system, whose locks and fsync cannot be relied on", field: func(c *Config) any { return &c.StoreUnsafeNetworkFS }},
 		{name: "engine.workers", kind: kindInt, def: "0", doc: "goroutines that advance runs; 0: two per processor", field: func(c *Config) any { return &c.EngineWorkers }},

@@ -1,11 +1,14 @@
 package bootstrap
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"aion/adapters/cli"
+	"aion/adapters/gormstore"
 	"aion/application/retention"
 )
 
@@ -34,4 +37,48 @@ func (a *App) newRetention(st store) *retention.Service {
 		d.Mine = func() bool { return slices.Contains(a.shards(), 0) }
 	}
 	return retention.New(d)
+}
+
+func (a *App) sqliteOptions() gormstore.Options {
+	c := a.Config
+	return gormstore.Options{
+		Path: c.StorePath, Clock: a.clock, Readers: c.StoreReaders, CheckOnly: c.StoreMigrate == "check",
+		UnsafeNoFsync: c.StoreUnsafeNoFsync, UnsafeNetworkFS: c.StoreUnsafeNetworkFS, Audited: a.registry.Audited,
+	}
+}
+
+func (a *App) postgresOptions() gormstore.PostgresOptions {
+	c := a.Config
+	return gormstore.PostgresOptions{
+		DSN: string(c.StoreDSN), MaxConnections: c.StoreMaxConnections, SimpleProtocol: c.StoreSimpleProtocol, UnsafeNoFsync: c.StoreUnsafeNoFsync,
+		CheckOnly: c.StoreMigrate == "check", Clock: a.clock, Instance: a.instance, Changed: a.others.changed, Audited: a.registry.Audited,
+	}
+}
+
+// Migrate implements cli.Keeper.
+func (k keeper) Migrate(ctx context.Context, only bool) (present int64, due []cli.Migration, err error) {
+	if err := makeHome(k.c.Home); err != nil {
+		return 0, nil, err
+	}
+	k.c.StoreMigrate = "auto"
+	a := k.app()
+	var steps []gormstore.Migration
+	switch k.c.StoreBackend {
+	case backendMemory:
+		return 0, nil, configRefusal("store.backend memory forgets everything at exit; it has no schema to bring up to date")
+	case backendPostgres:
+		present, steps, err = gormstore.PlanPostgres(ctx, a.postgresOptions())
+	default:
+		present, steps, err = gormstore.Plan(ctx, a.sqliteOptions())
+	}
+	for _, m := range steps {
+		due = append(due, cli.Migration(m))
+	}
+	if err != nil || only {
+		return present, due, err
+	}
+	if _, err = a.openStore(ctx); err == nil {
+		err = a.closeStore()
+	}
+	return present, due, err
 }

@@ -21,7 +21,7 @@ type Audit struct {
 
 func newAuditCommand(p *Program, g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "audit", Short: "show or verify who changed what: of a server, or of the local store when nobody has it open"}
-	return group(cmd, newAuditList(p, g), newAuditVerify(p, g))
+	return group(cmd, newAuditList(p, g), newAuditExport(p, g), newAuditVerify(p, g))
 }
 
 // auditing makes a command that asks a server when one is named or has the local store open, and else reads that store.
@@ -64,7 +64,6 @@ var auditColumns = []column{
 }
 
 func newAuditList(p *Program, g *globals) *cobra.Command {
-	filters := map[string]*string{}
 	var limit int
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -72,6 +71,23 @@ func newAuditList(p *Program, g *globals) *cobra.Command {
 		Example: "  aion audit list\n  aion audit list --action run.start -o jsonl",
 		Args:    arguments(0, 0, "no arguments"),
 	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many; 0: all")
+	return findsAudit(p, g, cmd, func(shown *shape) int { return limit })
+}
+
+func newAuditExport(p *Program, g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "export",
+		Short:   "write every record as a line of JSON, oldest first",
+		Example: "  aion audit export > audit.jsonl",
+		Args:    arguments(0, 0, "no arguments"),
+	}
+	return findsAudit(p, g, cmd, func(shown *shape) int { shown.output = "jsonl"; return 0 })
+}
+
+// findsAudit makes a command that shows records; limit says how many, and may change how.
+func findsAudit(p *Program, g *globals, cmd *cobra.Command, limit func(shown *shape) int) *cobra.Command {
+	filters := map[string]*string{}
 	for _, f := range [][2]string{
 		{"from", "only records of then or later, RFC 3339"},
 		{"to", "only earlier records, RFC 3339"},
@@ -83,10 +99,9 @@ func newAuditList(p *Program, g *globals) *cobra.Command {
 	} {
 		filters[f[0]] = cmd.Flags().String(f[0], "", f[1])
 	}
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many; 0: all")
 	l := listing{path: "/audit", rows: "records", id: "hash", columns: auditColumns, none: "there is no such record"}
 	return auditing(p, g, cmd, func(ctx context.Context, s *session) error {
-		l.limit = limit
+		l.limit = limit(&s.shape)
 		l.query = queryOf("from", *filters["from"], "to", *filters["to"], "subject", *filters["by"], "action", *filters["action"],
 			"namespace", *filters["in"], "target", *filters["target"], "outcome", *filters["outcome"])
 		return s.list(ctx, l)
@@ -96,7 +111,7 @@ func newAuditList(p *Program, g *globals) *cobra.Command {
 				return &usage{message: fmt.Sprintf("--%s needs a server; without one all records of the local store are shown", name)}
 			}
 		}
-		l.limit = limit
+		l.limit = limit(shown)
 		return listAudit(ctx, &session{p: p, g: g, shape: *shown}, l, a)
 	})
 }

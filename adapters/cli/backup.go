@@ -24,6 +24,9 @@ type Keeper interface {
 	Restore(ctx context.Context, file string, replace bool) (report backups.Report, aside []string, err error)
 	// Check verifies the store itself.
 	Check(ctx context.Context) (backups.Report, error)
+	// Migrate brings the schema of the store up to date, unless it is only asked; it gives the schema that was there and the
+	// changes that were due.
+	Migrate(ctx context.Context, only bool) (present int64, due []Migration, err error)
 }
 
 // Made is a backup that was made.

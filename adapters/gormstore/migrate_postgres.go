@@ -31,6 +31,13 @@ func migratePostgres(ctx context.Context, conn *pgx.Conn, o PostgresOptions) err
 	if done, err := upToDate(ctx, conn, int64(len(steps)), o); done || err != nil {
 		return err
 	}
+	if o.CheckOnly {
+		present, _, err := presentSchema(ctx, conn)
+		if err != nil {
+			return refusePostgres(ctx, err)
+		}
+		return pending(place(conn.Config()), present, int64(len(steps)))
+	}
 	for try := 1; ; try++ {
 		err := applyPostgres(ctx, conn, steps, o)
 		var e *pgconn.PgError
@@ -130,4 +137,27 @@ func presentSchema(ctx context.Context, conn *pgx.Conn) (present int64, fresh bo
 		return 0, false, misplaced("%s holds tables of another program; name another database for the store", place(conn.Config()))
 	}
 	return 0, true, nil
+}
+
+// PlanPostgres is Plan for a database.
+func PlanPostgres(ctx context.Context, o PostgresOptions) (present int64, due []Migration, err error) {
+	config, err := configure(&o)
+	if err != nil {
+		return 0, nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig.Copy())
+	if err != nil {
+		return 0, nil, unreachable(config.ConnConfig, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if present, _, err = presentSchema(ctx, conn); err == nil {
+		due, err = after("postgres", present)
+	}
+	if steps, known := migrations("postgres"); err == nil && known == nil {
+		err = fitting(conn, present, int64(len(steps)))
+	}
+	if err != nil {
+		return 0, nil, unusable(ctx, conn.Config(), err)
+	}
+	return present, due, nil
 }

@@ -27,6 +27,7 @@ type PostgresOptions struct {
 	// protocol: nothing is kept on a connection, so what other processes change is not heard of.
 	SimpleProtocol bool
 	UnsafeNoFsync  bool // acknowledged means: handed to the database
+	CheckOnly      bool // see Options
 	// Changed is told what other processes have changed, from a goroutine of the store; it must not wait. nil: nobody asks.
 	Changed func(ports.Changes)
 	// Audited is told of each audit record; it must not wait. nil: nobody counts.

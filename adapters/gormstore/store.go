@@ -22,6 +22,7 @@ type Options struct {
 	Readers         int  // reading connections; 0: 4
 	UnsafeNoFsync   bool // acknowledged means: handed to the operating system
 	UnsafeNetworkFS bool // do not refuse a network file system
+	CheckOnly       bool // refuse a schema that is not up to date (MigrationsPending) instead of bringing it there
 	// Audited is told of each audit record; it must not wait. nil: nobody counts.
 	Audited func(action, outcome string)
 }
@@ -80,7 +81,7 @@ func open(ctx context.Context, o Options, clean bool) (*Store, error) {
 		err = quickCheck(ctx, w, o.Path)
 	}
 	if err == nil {
-		err = migrate(ctx, w, o.Path, o.Clock.Now())
+		err = migrate(ctx, w, o)
 	}
 	if err != nil {
 		_ = w.close()
