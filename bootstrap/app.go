@@ -51,6 +51,7 @@ type store interface { //nolint:interfacebloat // it only joins ports
 	ports.MCPTaskStore
 	ports.MCPTaskList
 	ports.AuditLog
+	ports.AuditRetention
 	ports.ReplicaStore
 	ports.RetentionStore
 	ports.WorkerStore
@@ -204,7 +205,7 @@ func (a *App) build(st store, parts Parts) error {
 			return bodies.Serves(k.Plan.Action(queue, name))
 		},
 	})
-	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log})
+	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log, Expiry: a.expiry(st)})
 	a.retention = a.newRetention(st)
 	a.schedules = a.newSchedules(st)
 	a.registry.WatchTasks(st.CountMCPTasks)

@@ -55,6 +55,7 @@ type Config struct {
 	LimitIdempotencyRetention time.Duration
 
 	RetentionClosed time.Duration // 0: for ever
+	AuditRetention  time.Duration // 0: for ever
 
 	NamespaceDefault     string
 	NamespaceMode        string
@@ -208,6 +209,7 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "limits.pending_signals", kind: kindInt, def: "100000", min: 1, doc: "signals that one run may hold unconsumed", field: func(c *Config) any { return &c.LimitPendingSignals }},
 		{name: "limits.idempotency_retention", kind: kindDuration, def: "24h", min: int64(time.Minute), doc: "how long an idempotency key is remembered", field: func(c *Config) any { return &c.LimitIdempotencyRetention }},
 		{name: "retention.closed", reload: true, kind: kindDuration, def: "720h", doc: "how long closed workflows are kept, with their histories and transcripts; 0: for ever", field: func(c *Config) any { return &c.RetentionClosed }},
+		{name: "audit.retention", reload: true, kind: kindDuration, def: "0", doc: "how long the audit records of servers that have ended are kept; 0: for ever", field: func(c *Config) any { return &c.AuditRetention }},
 		{name: "namespaces.default", kind: kindText, def: "default", doc: "the namespace of commands that name none", field: func(c *Config) any { return &c.NamespaceDefault }},
 		{name: "namespaces.mode", kind: kindText, def: "shared", doc: "shared, or single: everyone has exactly namespaces.default", choices: []string{"shared", "single"}, field: func(c *Config) any { return &c.NamespaceMode }},
 		{name: "namespaces.auto_create", kind: kindText, def: "open", doc: "open: the first start in a namespace creates it; closed: it must exist", choices: []string{"open", "closed"}, field: func(c *Config) any { return &c.NamespaceAutoCreate }},

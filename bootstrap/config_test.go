@@ -103,6 +103,7 @@ func TestValuesOfAWrongKindAreRefusedWithTheirPlace(t *testing.T) {
 		"AION_ACTIONS_KILL_GRACE=0":      "actions.kill_grace: must be at least 1ns; got 0",
 		"AION_ACTIONS_KILL_GRACE=40s":    "actions.claim_ttl: must be at least actions.kill_grace + actions.kill_wait + 20s (1m5s); got 1m0s",
 		"AION_RETENTION_CLOSED=59m":      "retention.closed: must be at least 1h0m0s, or 0 for ever; got 59m0s",
+		"AION_AUDIT_RETENTION=5m":        "audit.retention: must be at least 1h0m0s, or 0 for ever; got 5m0s",
 		"AION_SERVER_LISTEN=nowhere":     "is not host:port",
 		"AION_MCP_ALLOWED_ORIGINS=*":     "is not an origin",
 		"AION_NAMESPACES_DEFAULT=Ünique": "is no namespace name",

@@ -9,15 +9,20 @@ import (
 
 	"aion/adapters/cli"
 	"aion/adapters/gormstore"
+	"aion/application/audit"
 	"aion/application/retention"
 )
 
 // checkKeeping judges how long data are kept.
 func checkKeeping(c Config, add report) {
 	const least = time.Hour
-	if c.RetentionClosed != 0 && c.RetentionClosed < least {
-		add("retention.closed", fmt.Sprintf("must be at least %s, or 0 for ever; got %s", least, c.RetentionClosed))
+	kept := func(key string, d time.Duration) {
+		if d != 0 && d < least {
+			add(key, fmt.Sprintf("must be at least %s, or 0 for ever; got %s", least, d))
+		}
 	}
+	kept("retention.closed", c.RetentionClosed)
+	kept("audit.retention", c.AuditRetention)
 	inside := func(dir, of string) bool {
 		rel, err := filepath.Rel(of, dir)
 		return err == nil && filepath.IsLocal(rel)
@@ -37,6 +42,22 @@ func (a *App) newRetention(st store) *retention.Service {
 		d.Mine = func() bool { return slices.Contains(a.shards(), 0) }
 	}
 	return retention.New(d)
+}
+
+// expiry is how audit records go. Of several servers one removes them, and none of a server that may live.
+func (a *App) expiry(st store) audit.Expiry {
+	e := audit.Expiry{Store: st, Keep: a.Config.AuditRetention}
+	if a.others.shared {
+		e.Mine = func() bool { return slices.Contains(a.shards(), 0) }
+		e.Living = func(ctx context.Context) (chains []string, err error) {
+			others, err := st.Replicas(ctx)
+			for _, r := range others {
+				chains = append(chains, r.ID)
+			}
+			return chains, err
+		}
+	}
+	return e
 }
 
 func (a *App) sqliteOptions() gormstore.Options {

@@ -127,6 +127,7 @@ func (a *App) apply(c Config) (renewed bool, err error) {
 	}
 	a.gate.Change(a.limits(c))
 	a.retention.Change(c.RetentionClosed)
+	a.trail.Keep(c.AuditRetention)
 	a.workers.Allow(c.WorkersAllowedSubjects)
 	if proof == nil || proof.Same(a.live.certificate) {
 		return false, nil

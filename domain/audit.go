@@ -119,7 +119,41 @@ func (r AuditRecord) digest() string {
 // AuditTrail checks records in the order of adding. The zero trail has seen none.
 type AuditTrail struct {
 	heads map[string]AuditHead
+	cut   map[string]AuditHead // where the removed part of a chain ends
 	count int64
+}
+
+// AuditCut is the action of the record that is left of chains whose retention is over: its detail names their heads.
+const AuditCut = "audit.cut"
+
+// Cut notes what a record says was removed. It is told every record of the log before any is added.
+func (t *AuditTrail) Cut(r AuditRecord) {
+	if r.Action != AuditCut {
+		return
+	}
+	heads, err := r.Heads()
+	if err != nil {
+		return // Add tells
+	}
+	if t.cut == nil {
+		t.cut = map[string]AuditHead{}
+	}
+	for _, head := range heads {
+		if head.N > t.cut[head.Chain].N {
+			t.cut[head.Chain] = head
+		}
+	}
+}
+
+// Heads are those that the detail of a record names.
+func (r AuditRecord) Heads() ([]AuditHead, error) {
+	var detail struct {
+		Heads []AuditHead `json:"heads"`
+	}
+	if len(r.Detail) > 0 && json.NewDecoder(bytes.NewReader(r.Detail)).Decode(&detail) != nil {
+		return nil, broken(r, "its detail cannot be read")
+	}
+	return detail.Heads, nil
 }
 
 // Add checks the next record: its place and hash in its chain, and the heads that a first record names. The refusal names
@@ -128,7 +162,13 @@ func (t *AuditTrail) Add(r AuditRecord) error {
 	if t.heads == nil {
 		t.heads = map[string]AuditHead{}
 	}
-	head := t.heads[r.Chain]
+	head, begun := t.heads[r.Chain]
+	if end := t.cut[r.Chain]; !begun {
+		if r.N <= end.N {
+			return nil // it is being removed
+		}
+		head = end
+	}
 	switch {
 	case r.N != head.N+1:
 		return broken(r, fmt.Sprintf("it follows record %d", head.N))
@@ -149,14 +189,12 @@ func (t *AuditTrail) Add(r AuditRecord) error {
 
 // named checks the heads that the first record of a chain names.
 func (t *AuditTrail) named(r AuditRecord) error {
-	var detail struct {
-		Heads []AuditHead `json:"heads"`
+	heads, err := r.Heads()
+	if err != nil {
+		return err
 	}
-	if len(r.Detail) > 0 && json.NewDecoder(bytes.NewReader(r.Detail)).Decode(&detail) != nil {
-		return broken(r, "its detail cannot be read")
-	}
-	for _, head := range detail.Heads {
-		if t.heads[head.Chain] != head {
+	for _, head := range heads {
+		if t.heads[head.Chain] != head && (head.N == 0 || head.N > t.cut[head.Chain].N) {
 			return broken(r, fmt.Sprintf("it names record %d of chain %s as the last, and that is another", head.N, head.Chain))
 		}
 	}

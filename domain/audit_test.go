@@ -122,3 +122,35 @@ func TestHostileTextIsCut(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// server 5.9: what a cut names may be gone, and nothing else.
+func TestATrailHoldsWithoutWhatACutNames(t *testing.T) {
+	t.Parallel()
+	log := chained()
+	head := log[len(log)-1].Head()
+	cut := domain.AuditRecord{Action: domain.AuditCut, Detail: domain.AuditDetail(map[string]any{"heads": []domain.AuditHead{log[5].Head()}})}.Follow(head, log[11].At)
+	whole := append(log, cut)
+	verify := func(records []domain.AuditRecord) (int64, error) {
+		var trail domain.AuditTrail
+		for _, r := range records {
+			trail.Cut(r)
+		}
+		for _, r := range records {
+			if err := trail.Add(r); err != nil {
+				return trail.Count(), err
+			}
+		}
+		return trail.Count(), nil
+	}
+	for gone := range 7 { // of chain one, whose records go one by one
+		if n, err := verify(whole[gone:]); n != 7 || err != nil {
+			t.Errorf("without %d records: %d hold, %v", gone, n, err)
+		}
+	}
+	if _, err := verify(whole[7:]); err == nil {
+		t.Error("a record that no cut names is gone, and nobody sees it")
+	}
+	if _, err := verify(whole[6:12]); err == nil {
+		t.Error("a chain is gone without a cut, and nobody sees it")
+	}
+}

@@ -20,3 +20,10 @@ type AuditLog interface {
 	// AuditHeads returns the last record of each chain that was added to since the last one began, by chain.
 	AuditHeads(ctx context.Context) ([]domain.AuditHead, error)
 }
+
+// AuditRetention removes records whose retention is over. Nothing else ever does.
+type AuditRetention interface {
+	// DropAudit removes the records of a chain whose Seq is not under first and not over last, oldest first and in pieces, so that
+	// other changes are not held up.
+	DropAudit(ctx context.Context, chain string, first, last int64) error
+}

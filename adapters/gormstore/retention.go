@@ -212,3 +212,18 @@ func (s *Store) giveBack(ctx context.Context) error {
 	}
 	return nil
 }
+
+const sqlAuditDrop = `DELETE FROM audit_log WHERE id >= ? AND id <= ? AND chain = ?`
+
+// DropAudit implements ports.AuditRetention.
+func (s *Store) DropAudit(ctx context.Context, chain string, first, last int64) error {
+	for at := first; at <= last; at += removedRows {
+		err := s.write.transaction(ctx, func(t *tx) error {
+			return t.send(sqlAuditDrop, at, min(at+removedRows-1, last), chain)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -281,6 +281,7 @@ func everyCall(t *testing.T, s *gormstore.Store) {
 	check(nil, s.Audit(ctx, domain.AuditRecord{}))
 	check(nil, s.BeginAudit(ctx, "c", domain.AuditRecord{}))
 	check(s.AuditHeads(ctx))
+	check(nil, s.DropAudit(ctx, "other", 1, 1000))
 	check(s.AuditRecords(ctx, 0, 10))
 	for _, err := range errs {
 		if err != nil {

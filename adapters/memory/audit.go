@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -39,7 +40,10 @@ func (s *Store) record(r *domain.AuditRecord) {
 		}
 	}
 	next := r.Follow(head, s.clock.Now())
-	next.Seq, next.Detail = int64(len(s.audit))+1, bytes.Clone(r.Detail)
+	next.Seq, next.Detail = 1, bytes.Clone(r.Detail)
+	if n := len(s.audit); n > 0 {
+		next.Seq = s.audit[n-1].Seq + 1
+	}
 	s.audit = append(s.audit, next)
 }
 
@@ -47,7 +51,8 @@ func (s *Store) record(r *domain.AuditRecord) {
 func (s *Store) AuditRecords(_ context.Context, after int64, limit int) ([]domain.AuditRecord, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	rest := s.audit[min(max(after, 0), int64(len(s.audit))):]
+	at, _ := slices.BinarySearchFunc(s.audit, after+1, func(r domain.AuditRecord, seq int64) int { return cmp.Compare(r.Seq, seq) })
+	rest := s.audit[at:]
 	return slices.Clone(rest[:min(len(rest), max(limit, 0))]), nil
 }
 

@@ -97,3 +97,11 @@ func (s *Store) RemoveClosed(ctx context.Context, workflows []ports.ClosedWorkfl
 	}
 	return removed, nil
 }
+
+// DropAudit implements ports.AuditRetention.
+func (s *Store) DropAudit(_ context.Context, chain string, first, last int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.audit = slices.DeleteFunc(s.audit, func(r domain.AuditRecord) bool { return r.Chain == chain && r.Seq >= first && r.Seq <= last })
+	return nil
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aion/domain"
@@ -17,6 +18,7 @@ import (
 type Deps struct {
 	Log    ports.AuditLog
 	Chain  string // names this process
+	Expiry Expiry // zero: records stay for ever
 	Clock  ports.Clock
 	Logger *slog.Logger
 }
@@ -34,6 +36,8 @@ const (
 // Trail writes the records that come with no change. It is safe for concurrent use.
 type Trail struct {
 	Deps
+
+	keep atomic.Int64
 
 	mu     sync.Mutex
 	counts map[refuser]*refused
@@ -53,7 +57,11 @@ type refused struct {
 }
 
 // New gives a trail.
-func New(d Deps) *Trail { return &Trail{Deps: d, counts: map[refuser]*refused{}} }
+func New(d Deps) *Trail {
+	t := &Trail{Deps: d, counts: map[refuser]*refused{}}
+	t.Keep(d.Expiry.Keep)
+	return t
+}
 
 func system(action string) domain.AuditRecord {
 	return domain.AuditRecord{Subject: "server", Surface: "system", Action: action, Outcome: domain.AuditOK}
@@ -138,6 +146,7 @@ func (t *Trail) Run(ctx context.Context) error {
 		if !t.Clock.Now().Before(heads) {
 			t.logHeads(ctx)
 			heads = heads.Add(headsEvery)
+			t.expire(ctx)
 		}
 	}
 }
@@ -180,19 +189,28 @@ const page = 1000
 // does not hold; the trail counts what did.
 func Verify(ctx context.Context, log ports.AuditLog) (trail *domain.AuditTrail, err error) {
 	trail = &domain.AuditTrail{}
+	err = each(ctx, log, func(r domain.AuditRecord) error { trail.Cut(r); return nil })
+	if err == nil {
+		err = each(ctx, log, trail.Add)
+	}
+	return trail, err
+}
+
+// each gives every record, in the order of adding.
+func each(ctx context.Context, log ports.AuditLog, record func(domain.AuditRecord) error) error {
 	for after := int64(0); ; {
 		records, err := log.AuditRecords(ctx, after, page)
 		if err != nil {
-			return trail, err
+			return err
 		}
 		for _, r := range records {
-			if err := trail.Add(r); err != nil {
-				return trail, err
+			if err := record(r); err != nil {
+				return err
 			}
 			after = r.Seq
 		}
 		if len(records) < page {
-			return trail, nil
+			return nil
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"aion/application/audit"
 	"aion/domain"
 	"aion/domain/deployment"
 	"aion/domain/document"
@@ -267,28 +268,30 @@ func (v *verifier) audit(ctx context.Context, heads []domain.AuditHead) error {
 	for _, head := range heads {
 		missing[head] = true
 	}
-	trail := &domain.AuditTrail{}
-	for after := int64(0); ; {
-		records, err := v.store.AuditRecords(ctx, after, page)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			if err := trail.Add(r); err != nil {
-				return err
-			}
-			after = r.Seq
-			delete(missing, r.Head())
-		}
-		if len(records) < page {
-			break
-		}
+	trail, err := audit.Verify(ctx, seeing{v.store, func(r domain.AuditRecord) { delete(missing, r.Head()) }})
+	if err != nil {
+		return err
 	}
 	for head := range missing {
 		return damaged("the audit log lacks record %d of chain %q with the hash %s, which the manifest names", head.N, head.Chain, head.Hash)
 	}
 	v.report.Audit, v.report.Chains = trail.Count(), int64(len(trail.Heads()))
 	return nil
+}
+
+// seeing is an audit log that shows what is read of it.
+type seeing struct {
+	ports.AuditLog
+	see func(domain.AuditRecord)
+}
+
+// AuditRecords implements ports.AuditLog.
+func (s seeing) AuditRecords(ctx context.Context, after int64, limit int) ([]domain.AuditRecord, error) {
+	records, err := s.AuditLog.AuditRecords(ctx, after, limit)
+	for _, r := range records {
+		s.see(r)
+	}
+	return records, err
 }
 
 func (v *verifier) files(ctx context.Context, files ports.FileStore) error {

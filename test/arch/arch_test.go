@@ -104,7 +104,7 @@ var table = map[string][]string{
 	"application/audit":       {"domain", "ports"},
 	"application/replicas":    {"domain", "ports"},
 	"application/retention":   {"domain", "ports"},
-	"application/backups":     {"domain", "ports"},
+	"application/backups":     {"domain", "ports", "application/audit"},
 	"adapters/archive":        {"domain", "ports"},
 	"application/transcripts": {"domain", "ports"},
 	"application/authoring":   {"domain", "ports", "application/deployments"},

@@ -19,6 +19,7 @@ func AuditLog(t *testing.T, open func(testing.TB) Store) {
 		"chains begin with the heads of those before":       auditChains,
 		"no records of nothing":                             auditIsEmpty,
 		"a change and its record are written or neither is": auditWithChanges,
+		"records of one chain and some places are dropped":  auditDropped,
 	})
 }
 
@@ -211,5 +212,40 @@ func auditIsEmpty(t *testing.T, s Store) {
 	heads, err := s.AuditHeads(t.Context())
 	if len(must(t, heads, err)) != 0 {
 		t.Errorf("%v", heads)
+	}
+}
+
+func auditDropped(t *testing.T, s Store) { // server 5.9
+	for _, chain := range []string{"one", "two"} {
+		if err := s.BeginAudit(t.Context(), chain, *record("server.start", chain)); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 {
+			if err := s.Audit(t.Context(), *record("run.start", fmt.Sprint(chain, n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	all, err := s.AuditRecords(t.Context(), 0, 100)
+	last := must(t, all, err)[3].Seq
+	for _, drop := range []struct {
+		chain       string
+		first, last int64
+	}{{"two", 1, last}, {"one", 1, all[1].Seq}, {"none", 1, 1 << 20}} {
+		if err := s.DropAudit(t.Context(), drop.chain, drop.first, drop.last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := s.AuditRecords(t.Context(), 0, 100)
+	same(t, "what is left", must(t, left, err), all[2:])
+	if err := s.DropAudit(t.Context(), "one", all[2].Seq, last); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Audit(t.Context(), *record("run.start", "later")); err != nil {
+		t.Fatal(err)
+	}
+	left, err = s.AuditRecords(t.Context(), all[7].Seq, 100)
+	if len(must(t, left, err)) != 1 || left[0].N != 5 || left[0].Prev != all[7].Hash || left[0].Seq <= all[7].Seq {
+		t.Errorf("the next record is %+v", left)
 	}
 }

@@ -27,6 +27,7 @@ type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapp
 	ports.MCPTaskStore
 	ports.MCPTaskList
 	ports.AuditLog
+	ports.AuditRetention
 	ports.ReplicaStore
 	ports.RetentionStore
 	ports.WorkerStore
