@@ -122,9 +122,10 @@ type Config struct {
 	BackupDir  string
 	BackupKeep int
 
-	LogLevel     string
-	LogFormat    string
-	DrainTimeout time.Duration
+	LogLevel      string
+	LogFormat     string
+	DrainTimeout  time.Duration
+	DrainAnnounce time.Duration
 
 	File    string            // the configuration file that was read; empty: none
 	Origins map[string]string // key → default, file NAME:LINE, env NAME, flag
@@ -267,6 +268,7 @@ func keys() []key { //nolint:funlen // one line per key
 		{name: "log.level", alias: "log-level", reload: true, kind: kindText, def: "info", doc: "debug, info, warn or error", choices: []string{"debug", "info", "warn", "error"}, field: func(c *Config) any { return &c.LogLevel }},
 		{name: "log.format", kind: kindText, def: "auto", doc: "text, json, or auto: text on a terminal", choices: []string{"auto", "text", "json"}, field: func(c *Config) any { return &c.LogFormat }},
 		{name: "drain.timeout", kind: kindDuration, def: "30s", max: int64(10 * time.Minute), doc: "how long running commands go on after TERM before they are stopped and parked; 0: they are stopped at once", field: func(c *Config) any { return &c.DrainTimeout }},
+		{name: "drain.announce", kind: kindDuration, def: "0s", max: int64(10 * time.Minute), doc: "how long a server that is told to stop is unready and still serves everything, before it drains: for load balancers", field: func(c *Config) any { return &c.DrainAnnounce }},
 		{name: "backup.dir", kind: kindPath, def: "<home>/backups", doc: "where backups without a name of their own go", field: func(c *Config) any { return &c.BackupDir }},
 		{name: "backup.keep", kind: kindInt, def: "7", min: 1, doc: "backups that stay there; the oldest beyond it are removed", field: func(c *Config) any { return &c.BackupKeep }},
 	}

@@ -148,7 +148,7 @@ func (b *backend) Serve(ctx context.Context, o cli.Open, ready func(cli.Listenin
 	l.Store, l.Recovered, l.Took, l.Warnings = app.storeName(), app.Lost, time.Since(began), app.warnings()
 	announce(log, c, localURL(c, addr), l, ready(l))
 	b.announce(log, l)
-	defer b.tellsStop(ctx, app, c.DrainTimeout)()
+	defer b.tellsStop(ctx, app, c.DrainAnnounce+c.DrainTimeout)()
 	defer b.reloads(ctx, o, app, setLevel)()
 	if err := app.listen(ctx, host, c.DrainTimeout); err != nil && context.Cause(ctx) == nil {
 		return err
@@ -198,6 +198,7 @@ func (a *App) listen(ctx context.Context, host *web.Host, grace time.Duration) e
 		select {
 		case <-ctx.Done():
 			host.Ending()
+			a.announceEnd(done)
 			a.shown.become(stateDraining)
 			a.api.Drain()
 			a.log.Info("draining", "timeout", grace.String(), "attempts", a.dispatcher.Running())
@@ -211,6 +212,18 @@ func (a *App) listen(ctx context.Context, host *web.Host, grace time.Duration) e
 		end(context.Cause(ctx))
 	})()
 	return host.Run(serving)
+}
+
+// announceEnd gives whoever balances load the time to see that this server is unready; all is served meanwhile.
+func (a *App) announceEnd(done <-chan struct{}) {
+	if a.Config.DrainAnnounce <= 0 {
+		return
+	}
+	a.log.Info("unready, and draining soon", "announce", a.Config.DrainAnnounce.String())
+	select {
+	case <-done:
+	case <-a.clock.After(a.Config.DrainAnnounce):
+	}
 }
 
 func announce(log *slog.Logger, c Config, local string, l cli.Listening, shown bool) {

@@ -32,7 +32,7 @@ func onSocket(c Config) (Config, error) {
 		return c, configRefusal("the socket %s would have too long a path; use a shorter AION_HOME, or `aion server`", socket)
 	}
 	c.ServerListen, c.AuthMode, c.MCPEnabled = "unix:"+socket, modeOff, true
-	c.TLSCertFile, c.TLSKeyFile = "", ""
+	c.TLSCertFile, c.TLSKeyFile, c.DrainAnnounce = "", "", 0
 	return c, nil
 }
 

@@ -90,3 +90,25 @@ func TestADrainWithoutTimeStopsAtOnce(t *testing.T) {
 		t.Errorf("what was saved in the grace ran again: %v", started)
 	}
 }
+
+// server 5.7: a stop that is announced makes the server unready and refuses nothing until it is over; a second signal does not wait.
+func TestAnAnnouncedStopStillServesEverything(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newHome(t), "--drain.announce", "10m")
+	c := connect(t, s)
+	c.deploy("good.awl", document("good", `echo one`, ""))
+	ready := func() int {
+		status, _ := get(t, s.url+"/health/ready", nil)
+		return status
+	}
+	eventually(t, "it is ready", func() bool { return ready() == http.StatusOK })
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "it is unready", func() bool { return ready() == http.StatusServiceUnavailable })
+	if d := c.untilEnded(c.start("good", map[string]any{"dir": t.TempDir(), "key": "k"})); d["status"] != "Completed" {
+		t.Errorf("the run is %v", d["status"])
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	if <-s.done; s.cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("the second signal ends with %d:\n%s", s.cmd.ProcessState.ExitCode(), s.log)
+	}
+}
