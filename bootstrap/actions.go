@@ -56,6 +56,7 @@ func (a *App) actionChecks() []web.Check {
 func (a *App) sources(publisher *transcripts.Publisher, queues ports.QueueStore) metrics.Sources {
 	return metrics.Sources{
 		Running: a.dispatcher.Running, Queues: queues.Depths, Now: a.clock.Now,
+		Leases:      a.leases,
 		Transcripts: func() metrics.Transcripts { return metrics.Transcripts(publisher.Counts()) },
 		Processes: func() metrics.Processes {
 			if a.executor == nil {

@@ -24,6 +24,7 @@ import (
 	"aion/application/deployments"
 	"aion/application/engine"
 	"aion/application/namespaces"
+	"aion/application/queues"
 	"aion/application/retention"
 	"aion/application/runs"
 	"aion/application/schedules"
@@ -32,7 +33,6 @@ import (
 	"aion/application/transcripts"
 	"aion/application/workers"
 	"aion/domain"
-	"aion/domain/deployment"
 	"aion/ports"
 )
 
@@ -85,6 +85,7 @@ type App struct {
 	tasks      *tasks.Service
 	workers    *workers.Service
 	schedules  *schedules.Service
+	queues     *queues.Service
 	keys       *auth.JWKS // of the token issuer; nil without a host, and but in mode jwks
 	gate       *actions.Gate
 	api        *httpapi.API
@@ -192,6 +193,7 @@ func (a *App) build(st store, parts Parts) error {
 		Peers: a.others.service, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait, Left: func() { a.workers.Wake() },
 	})
 	a.workers = a.newWorkers(st, catalogue, publisher)
+	a.queues = a.newQueues(st, catalogue)
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
 	a.Runs = runs.New(runs.Deps{
@@ -200,10 +202,7 @@ func (a *App) build(st store, parts Parts) error {
 			PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
 			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval,
 		},
-		Meter: a.registry,
-		Served: func(k *deployment.Contract, queue, name string) bool {
-			return bodies.Serves(k.Plan.Action(queue, name))
-		},
+		Meter: a.registry, Unserved: a.queues.Judge,
 	})
 	a.tasks, a.trail = a.newTasks(st), audit.New(audit.Deps{Log: st, Chain: a.instance, Clock: a.clock, Logger: a.log, Expiry: a.expiry(st)})
 	a.retention = a.newRetention(st)

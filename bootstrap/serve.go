@@ -295,7 +295,7 @@ func (a *App) Host() (*web.Host, error) {
 	showMetrics(host.Router(), a.registry, e.callers)
 	a.api = httpapi.New(httpapi.Options{
 		Runs: a.Runs, Transcripts: a.Transcripts, Authoring: a.Authoring, Namespaces: a.Namespaces,
-		Deployments: a.catalogue, Schedules: a.schedules, Tasks: a.tasks, Workers: a.workers, Trail: a.trail, Backups: a.newBackups(), Server: a.tells(),
+		Deployments: a.catalogue, Schedules: a.schedules, Tasks: a.tasks, Workers: a.workers, Queues: a.queues, Trail: a.trail, Backups: a.newBackups(), Server: a.tells(),
 		Callers: e.callers, Hosts: hosts, Origins: pages, Clock: a.clock, Log: a.log, Audit: a.trail.Refused, URL: c.ServerPublicURL,
 		Limits: httpapi.Limits{
 			BodyBytes: c.APIMaxBodyBytes, RequestTimeout: c.APIRequestTimeout, RatePerSecond: c.APIRatePerSecond, RateBurst: c.APIRateBurst,

@@ -1,7 +1,9 @@
 package bootstrap
 
 import (
+	"aion/adapters/metrics"
 	"aion/application/deployments"
+	"aion/application/queues"
 	"aion/application/transcripts"
 	"aion/application/workers"
 )
@@ -16,4 +18,21 @@ func (a *App) newWorkers(st store, versions *deployments.Service, publisher *tra
 			MaxPayload: int(c.LimitPayloadBytes), RequireContracts: c.WorkersRequireContracts, AllowedSubjects: c.WorkersAllowedSubjects,
 		},
 	})
+}
+
+// newQueues builds what shows the task queues.
+func (a *App) newQueues(st store, versions *deployments.Service) *queues.Service {
+	return queues.New(queues.Deps{
+		Store: st, Tasks: st, Versions: versions, Gate: a.gate, Workers: a.workers, Clock: a.clock, Heartbeat: a.Config.WorkersHeartbeatInterval,
+	})
+}
+
+// leases are what the metrics show of remote workers.
+func (a *App) leases() metrics.Leases {
+	open, expired := a.workers.Counts()
+	l := metrics.Leases{Open: map[string]int{}, Expired: expired}
+	for state, n := range open {
+		l.Open[string(state)] = n
+	}
+	return l
 }

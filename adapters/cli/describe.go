@@ -36,6 +36,24 @@ func newDescribeCommand(p *Program, g *globals) *cobra.Command {
 // generation is the query of a read that may name one.
 func generation(run string) url.Values { return queryOf("run_id", run) }
 
+// unserved says why nothing could take a step now.
+func unserved(step object) string {
+	queue, action := step.text("task_queue"), step.text("activity_type")
+	switch step.text("reason") {
+	case "no_worker_for_node":
+		return fmt.Sprintf("no worker of %s at node %q runs %s", queue, step.text("node"), action)
+	case "contract_ineligible":
+		return fmt.Sprintf("no worker of %s fits the version that declares %s; `aion workers list --queue %s` names them", queue, action, queue)
+	case "draining":
+		return fmt.Sprintf("the workers of %s that run %s drain", queue, action)
+	case "at_capacity":
+		return fmt.Sprintf("the workers of %s that run %s are full", queue, action)
+	case "throttled":
+		return "the namespace or the server is at its bound of attempts"
+	}
+	return fmt.Sprintf("no worker of %s runs %s", queue, action)
+}
+
 // describeRun prints a run as a person reads it.
 func describeRun(s screen, o object) error {
 	w := &lineup{w: s.w}
@@ -69,7 +87,7 @@ func describeRun(s screen, o object) error {
 		w.pair("waits for", "%s %s since %s%s", wait.text("kind"), wait.text("name"), s.moment(wait.text("since"), wait.at("since")), due)
 	}
 	for _, step := range o.list("unserved") {
-		w.pair("unserved", "%s   no worker of %s runs %s", step.text("step"), step.text("task_queue"), step.text("activity_type"))
+		w.pair("unserved", "%s   %s", step.text("step"), unserved(step))
 	}
 	if result := o["result"]; result != nil {
 		w.pair("result", "%s", o.text("result"))

@@ -174,6 +174,21 @@ func TestCommandsAskTheirRoutes(t *testing.T) {
 		{"schedule backfill tick --from a --to b --limit 3", []string{`POST /namespaces/default/schedules/tick/backfill {"from":"a","limit":3,"to":"b"}`}, `{"planned":2}`, "planned 2\n"},
 		{"schedule fires tick", []string{"GET /namespaces/default/schedules/tick/fires?limit=50"}, `{"fires":[{"action":"skipped","reason":"why"}]}`, "skipped\t\twhy\n"},
 		{"schedule delete tick --yes", []string{"DELETE /namespaces/default/schedules/tick"}, "", "deleted tick\n"},
+		{
+			"queues list", []string{"GET /namespaces/default/queues?limit=50"},
+			`{"queues":[{"task_queue":"q","node":"gpu","actions":[{"queued":2,"oldest_queued_at":"2026-01-01T00:00:00Z","running":1},{"queued":1,"running":0}],"workers":["a","b"]}]}`,
+			"q\tgpu\t3\t2026-01-01T00:00:00Z\t1\t2\n",
+		},
+		{
+			"queues list --unserved", []string{"GET /namespaces/default/unserved?limit=50"},
+			`{"unserved":[{"task_queue":"q","activity_type":"greet","waiting":3,"oldest_at":"2026-01-01T00:00:00Z","reason":"no_worker","hint":"connect one"}]}`,
+			"q\t\tgreet\t3\t2026-01-01T00:00:00Z\tno_worker\tconnect one\n",
+		},
+		{
+			"workers list --queue q --state live", []string{"GET /namespaces/default/workers?limit=50&queue=q&state=live"},
+			`{"workers":[{"worker_id":"w","identity":"me","state":"live","task_queue":"q","held":1,"max_concurrency":4,"last_seen":"2026-01-01T00:00:00Z"}]}`,
+			"w\tme\tlive\tq\t\t1\t4\t2026-01-01T00:00:00Z\n",
+		},
 		{"tasks list --status working --all", []string{"GET /tasks?limit=50&owner=all&status=working"}, `{"tasks":[{"task_id":"t","status":"working"}]}`, "t\tworking\t\t\t\t\n"},
 		{"tasks describe t", []string{"GET /tasks/t"}, `{"task_id":"t"}`, "t"},
 		{"tasks cancel t", []string{"POST /tasks/t/cancel"}, `{"task_id":"t","status":"cancelled"}`, "cancelled"},
@@ -462,7 +477,7 @@ func TestHostileAnswersAreShownEscaped(t *testing.T) {
 	const evil = `"\u001b[2J\u009b31m\rx\ny\u0000"`
 	members := []string{
 		"workflow_id", "run_id", "workflow_type", "status", "signal_name", "history_seq", "path", "content_hash", "name", "description", "task_id", "previous",
-		"paused_reason", "outcome", "package_id", "document_path", "at", "subject", "action", "code", "seq", "type", "recorded_at", "started_at",
+		"paused_reason", "outcome", "package_id", "document_path", "at", "subject", "action", "code", "seq", "type", "recorded_at", "started_at", "worker_id", "identity", "state", "task_queue", "node",
 	}
 	var b strings.Builder
 	for _, name := range members {
@@ -472,7 +487,7 @@ func TestHostileAnswersAreShownEscaped(t *testing.T) {
 	one := `{` + flat + `"failure":{"code":` + evil + `,"message":` + evil + `},"labels":{` + evil + `:` + evil + `},"open_steps":[{"step":` + evil + `}],"waiting_on":[{"name":` + evil + `}],
 		"deployment":{` + flat + `"warnings":[` + evil + `]},"steps":[{"step":` + evil + `}],"data":{"step":` + evil + `,"message":` + evil + `},"route_changed":true,"next_cursor":null,"more":false,`
 	whole := one + `"x":0}`
-	for _, list := range []string{"runs", "documents", "tasks", "versions", "records", "namespaces", "revisions", "events"} {
+	for _, list := range []string{"runs", "documents", "tasks", "versions", "records", "namespaces", "revisions", "events", "workers", "queues"} {
 		one += `"` + list + `":[` + whole + `],`
 	}
 	whole = one + `"y":0}`
@@ -481,7 +496,7 @@ func TestHostileAnswersAreShownEscaped(t *testing.T) {
 	for _, args := range []string{
 		"list", "describe " + idOne, "history " + idOne, "signal " + idOne + " go", "cancel " + idOne, "pause " + idOne, "reopen " + idOne + " --reason x", "start hello",
 		"deploy d.awl --document", "versions", "route hello " + hashA, "unload hello " + hashA + " --yes", "documents list", "documents history a.awl", "namespaces list",
-		"namespaces describe x", "tasks list", "tasks describe t", "audit list", "list -o id",
+		"namespaces describe x", "workers list", "queues list", "tasks list", "tasks describe t", "audit list", "list -o id",
 	} {
 		for _, terminal := range []bool{false, true} {
 			d := newDesk(t)

@@ -72,8 +72,8 @@ func newRoot(p *Program) *cobra.Command {
 		newStartCommand, newListCommand, newDescribeCommand, newHistoryCommand, newTranscriptCommand, newOutcomeCommand,
 		newSignalCommand, newQueryCommand, newCancelCommand, newPauseCommand, newReopenCommand,
 		newDeployCommand, newVersionsCommand, newRouteCommand, newUnloadCommand, newDocumentsCommand,
-		newScheduleCommand, newNamespacesCommand, newTasksCommand, newAuditCommand, newBackupCommand, newStoreCommand, newContextCommand, newConfigCommand,
-		newDoctorCommand, newManCommand,
+		newScheduleCommand, newNamespacesCommand, newTasksCommand, newWorkersCommand, newQueuesCommand, newAuditCommand, newBackupCommand, newStoreCommand,
+		newContextCommand, newConfigCommand, newDoctorCommand, newManCommand,
 	} {
 		root.AddCommand(add(p, g))
 	}

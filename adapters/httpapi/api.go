@@ -11,6 +11,7 @@ import (
 	"aion/application/backups"
 	"aion/application/deployments"
 	"aion/application/namespaces"
+	"aion/application/queues"
 	"aion/application/runs"
 	"aion/application/schedules"
 	"aion/application/tasks"
@@ -44,6 +45,7 @@ type Options struct {
 	Schedules   *schedules.Service
 	Tasks       *tasks.Service
 	Workers     *workers.Service
+	Queues      *queues.Service
 	Trail       *audit.Trail
 	Backups     *backups.Service
 	Server      Server

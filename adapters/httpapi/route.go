@@ -63,7 +63,7 @@ type handler func(ctx context.Context, q *request) (answer, error)
 // routes is every route of the API.
 func (a *API) routes() []route {
 	return slices.Concat(a.runRoutes(), a.serverRoutes(), a.namespaceRoutes(), a.documentRoutes(), a.revisionRoutes(), a.languageRoutes(),
-		a.deploymentRoutes(), a.versionRoutes(), a.scheduleRoutes(), a.taskRoutes(), a.workerRoutes(), a.auditRoutes(), a.backupRoutes())
+		a.deploymentRoutes(), a.versionRoutes(), a.scheduleRoutes(), a.taskRoutes(), a.workerRoutes(), a.queueRoutes(), a.auditRoutes(), a.backupRoutes())
 }
 
 // Mount adds the routes, and the API's own document.

@@ -30,6 +30,14 @@ type inspected struct {
 	Children         []childRun        `json:"children"`
 	ChildrenTotal    int               `json:"children_total"`
 	Actions          map[string]permit `json:"actions"`
+	Unserved         []unservedStep    `json:"unserved"`
+}
+
+// unservedStep is an open step that nothing could take now.
+type unservedStep struct {
+	wire.OpenStep
+	Node   wire.Nullable `json:"node"`
+	Reason string        `json:"reason"`
 }
 
 type pausedBy struct {
@@ -90,6 +98,10 @@ func toInspected(d runs.Inspection) inspected {
 		Description: wire.DescriptionOf(d.Description), Generation: d.Generation, Generations: d.Generations, NextRunID: wire.Nullable(d.NextRunID),
 		Labels: labels(d.Labels), StartedBy: d.StartedBy, EndedBy: wire.Nullable(d.EndedBy), DeadlineAt: wire.Stamp(d.Deadline),
 		ScheduleID: wire.Nullable(d.ScheduleID), Input: wire.Bounded(d.Input, wire.MaxValue), Children: []childRun{}, ChildrenTotal: d.ChildrenTotal, Actions: map[string]permit{},
+	}
+	out.Unserved = make([]unservedStep, 0, len(d.Unserved))
+	for i, step := range d.Unserved {
+		out.Unserved = append(out.Unserved, unservedStep{out.Description.Unserved[i], wire.Nullable(step.Node), string(step.Unserved)})
 	}
 	if d.Parent != nil {
 		out.ParentWorkflowID = wire.Nullable(d.Parent.WorkflowID)

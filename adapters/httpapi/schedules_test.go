@@ -9,8 +9,8 @@ import (
 
 const schedulesOf = "/api/v1/namespaces/default/schedules"
 
-// until asks again until the answer is right.
-func (w *world) until(path string, right func(reply) bool) reply {
+// untilRight asks again until the answer is right.
+func (w *world) untilRight(path string, right func(reply) bool) reply {
 	w.t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
 		r := w.get(path).ok(http.StatusOK)
@@ -100,7 +100,7 @@ func TestScheduleComesChangesAndGoes(t *testing.T) {
 	if planned := w.post(one+"/backfill", `{"from":"2020-06-01T00:00:00Z","to":"2020-06-30T00:00:00Z","limit":5}`).ok(http.StatusAccepted).object(); planned["planned"].(interface{ String() string }).String() != "5" {
 		t.Errorf("%v", planned)
 	}
-	w.until(one, func(r reply) bool {
+	w.untilRight(one, func(r reply) bool {
 		return len(r.object()["last_fires"].([]any)) == 6 && len(r.object()["running"].([]any)) == 6
 	})
 	page := w.get(one + "/fires?limit=4").ok(http.StatusOK).object()
@@ -166,7 +166,7 @@ func TestScheduleFiresAndItsRunsNameIt(t *testing.T) {
 	if made.header.Get("ETag") != `"1"` || made.header.Get("Location") != schedulesOf+"/tick" || len(made.object()["next_times"].([]any)) != 5 {
 		t.Errorf("%v %s", made.header, made.body)
 	}
-	fired := w.until(schedulesOf+"/tick/fires", func(r reply) bool { return strings.Count(string(r.body), `"fired"`) >= 2 })
+	fired := w.untilRight(schedulesOf+"/tick/fires", func(r reply) bool { return strings.Count(string(r.body), `"fired"`) >= 2 })
 	seen := map[any]bool{}
 	for _, f := range fired.object()["fires"].([]any) {
 		f := f.(map[string]any)

@@ -62,19 +62,14 @@ func TestALeaseThatEndsIsFollowedByAnotherAttempt(t *testing.T) {
 func TestAGoneWorkersLeaseIsStillSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *bootstrap.Config) {
-		c.WorkersHeartbeatInterval, c.WorkersLeaseTTL = 50*time.Millisecond, time.Minute
+		c.WorkersHeartbeatInterval, c.WorkersLeaseTTL = 700*time.Millisecond, time.Minute
 	})
 	w.deploy(greeting)
 	run := w.start("greeting", `{"name":"Ada"}`)
 	me := w.register("i1", "", `{"name":"greet"}`)
 	g := w.one(me, "p1")
-	var gone reply
-	for gone.status != http.StatusNotFound { // the very call keeps it alive, so none is made for a while
-		waited := time.NewTimer(200 * time.Millisecond)
-		<-waited.C
-		gone = w.post(me+"/heartbeat", `{"tasks":[]}`)
-	}
-	gone.refused(http.StatusNotFound, "not_found", "WorkerNotFound")
+	w.until(inDefault+"/workers/"+strings.TrimPrefix(me, workersPath+"/"), func(m map[string]any) bool { return m["state"] == "gone" })
+	w.post(me+"/heartbeat", `{"tasks":[]}`).refused(http.StatusNotFound, "not_found", "WorkerNotFound")
 	w.settle(me, g, "complete", `,"result":"hello"`).ok(http.StatusOK)
 	w.ended(run)
 	again := w.post(workersPath, `{"instance_id":"i1","identity":"x","namespaces":["default"],"task_queue":"q","max_concurrency":1,"actions":[{"name":"greet"}]}`).ok(http.StatusOK)

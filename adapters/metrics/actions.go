@@ -65,11 +65,18 @@ type Processes struct {
 // Transcripts is what became of transcript events, when it is asked.
 type Transcripts struct{ Stored, Dropped, Queued int64 }
 
+// Leases are those of remote workers, when they are asked for.
+type Leases struct {
+	Open    map[string]int // by state, of all servers
+	Expired uint64
+}
+
 // Sources are asked whenever the metrics are read. All are required, and none but Queues may wait.
 type Sources struct {
 	Running     func() int
 	Processes   func() Processes
 	Transcripts func() Transcripts
+	Leases      func() Leases
 	Queues      func(ctx context.Context, now time.Time) ([]ports.QueueDepth, error)
 	Now         func() time.Time
 }
@@ -85,6 +92,8 @@ func (r *Registry) WatchActions(s Sources) {
 		"stored":   prometheus.NewDesc("aion_transcript_events_total", "Transcript events that were stored.", nil, nil),
 		"dropped":  prometheus.NewDesc("aion_transcript_dropped_total", "Transcript events that were not stored.", nil, nil),
 		"queued":   prometheus.NewDesc("aion_transcript_queue_events", "Transcript events that wait for the store.", nil, nil),
+		"leases":   prometheus.NewDesc("aion_leases", "Attempts that remote workers hold, by the state of their lease, of all servers.", []string{"state"}, nil),
+		"expired":  prometheus.NewDesc("aion_lease_expired_total", "Leases of remote workers that this server ended without a verdict of theirs.", nil, nil),
 		"depth":    prometheus.NewDesc("aion_queue_depth", "Tasks whose time has come and that nobody runs.", []string{"namespace", "task_queue"}, nil),
 		"oldest":   prometheus.NewDesc("aion_queue_oldest_seconds", "How long the oldest of these tasks has waited.", nil, nil),
 	}})
@@ -112,6 +121,14 @@ func (w *watched) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(w.desc[name], kind, value, labels...)
 	}
 	show(prometheus.GaugeValue, "running", float64(w.Running()), "server")
+	leases := w.Leases()
+	running := 0
+	for _, state := range []string{"held", "ending"} {
+		running += leases.Open[state]
+		show(prometheus.GaugeValue, "leases", float64(leases.Open[state]), state)
+	}
+	show(prometheus.GaugeValue, "running", float64(running), "worker")
+	show(prometheus.CounterValue, "expired", float64(leases.Expired))
 	p := w.Processes()
 	for state, n := range map[string]int{"idle": p.Idle, "busy": p.Busy, "stuck": p.Stuck} {
 		show(prometheus.GaugeValue, "processes", float64(n), state)

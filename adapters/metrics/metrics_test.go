@@ -60,6 +60,9 @@ func TestStoreThatIsAwayHidesNoOtherMetric(t *testing.T) {
 
 func sources(queues func(context.Context, time.Time) ([]ports.QueueDepth, error)) metrics.Sources {
 	return metrics.Sources{
+		Leases: func() metrics.Leases {
+			return metrics.Leases{Open: map[string]int{"held": 11, "ending": 12}, Expired: 13}
+		},
 		Running: func() int { return 4 }, Now: func() time.Time { return time.Unix(100, 0) }, Queues: queues,
 		Processes: func() metrics.Processes {
 			return metrics.Processes{Idle: 1, Busy: 2, Stuck: 3, Escaped: 5, ContainmentFailures: 6}
@@ -88,7 +91,7 @@ func TestAttemptsAndQueuesAreShown(t *testing.T) {
 		`aion_attempts_running{executor="server"} 4`, `aion_attempts_total{class="lost"} 1`, `aion_schedule_fires_total{action="fired"} 1`, `aion_schedule_fires_total{action="missed"} 1`,
 		`aion_schedule_fires_total{action="skipped"} 0`, `aion_schedule_lag_seconds_sum 0.03`, `aion_attempts_total{class="completed"} 1`,
 		`aion_attempts_total{class="policy_refused"} 0`, `aion_attempt_seconds_sum 3`, `aion_attempt_seconds_count 1`, `aion_spawn_seconds_sum 0.002`,
-		`aion_supervisors{state="idle"} 1`, `aion_supervisors{state="busy"} 2`, `aion_supervisors{state="stuck"} 3`, `aion_escaped_processes_total 5`,
+		`aion_leases{state="held"} 11`, `aion_leases{state="ending"} 12`, `aion_lease_expired_total 13`, `aion_attempts_running{executor="worker"} 23`, `aion_supervisors{state="idle"} 1`, `aion_supervisors{state="busy"} 2`, `aion_supervisors{state="stuck"} 3`, `aion_escaped_processes_total 5`,
 		`aion_containment_failures_total 6`, `aion_transcript_events_total 7`, `aion_transcript_dropped_total 8`, `aion_transcript_queue_events 9`,
 		`aion_queue_depth{namespace="acme",task_queue="shell"} 2`, `aion_queue_depth{namespace="",task_queue="other"} 101`, `aion_queue_oldest_seconds 30`,
 	} {

@@ -12,6 +12,7 @@ import (
 	"aion/domain/machine"
 	"aion/domain/run"
 	"aion/domain/transcript"
+	"aion/domain/worker"
 )
 
 // How much describe lists.
@@ -27,6 +28,7 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 		return Description{}, err
 	}
 	var d Description
+	judge := s.judge(ctx)
 	names := map[int64]string{}
 	var heads []transcript.Head
 	// A stream that began between the two readings belongs to what the second one shows, so both are read again: once
@@ -37,7 +39,7 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 		}
 		seen = len(heads)
 		err = s.Reader.Run(ctx, l.row, func(v engine.View) error {
-			d = s.describe(v)
+			d = s.describe(v, judge)
 			for _, h := range heads {
 				names[h.Key.ActivityID] = v.Run.Attempt(h.Key.ActivityID, h.Key.Attempt).ActivityType
 			}
@@ -56,7 +58,7 @@ func (s *Service) Describe(ctx context.Context, who access.Caller, req Ref) (Des
 	return d, nil
 }
 
-func (s *Service) describe(v engine.View) Description {
+func (s *Service) describe(v engine.View, unserved judge) Description {
 	row := v.Run.Row()
 	d := Description{Summary: summary(row, v.Run.Result(), v.Run.Failure()), PausedReason: row.PausedReason, HeadSeq: v.Run.Head(), Live: v.State != nil && !v.Run.Ended()}
 	if current, ok := v.Run.Current(); ok {
@@ -67,16 +69,32 @@ func (s *Service) describe(v engine.View) Description {
 		if len(d.OpenSteps) < listedSteps {
 			d.OpenSteps = append(d.OpenSteps, openStep(a))
 		}
-		if !a.Started && len(d.Unserved) < listedSteps && !s.served(v.Contract, a) {
-			d.Unserved = append(d.Unserved, openStep(a))
+		if a.Started || len(d.Unserved) >= listedSteps {
+			continue
+		}
+		if why := unserved(row.Namespace, v.Contract, a); why != worker.Served {
+			step := openStep(a)
+			step.Unserved = why
+			d.Unserved = append(d.Unserved, step)
 		}
 	}
 	d.WaitingOn = waits(v)
 	return d
 }
 
-func (s *Service) served(c *deployment.Contract, a run.Activity) bool {
-	return c != nil && s.Served(c, a.TaskQueue, a.Type)
+// judge tells why nothing could take an open activity now.
+type judge = func(domain.Namespace, *deployment.Contract, run.Activity) worker.Reason
+
+func (s *Service) judge(ctx context.Context) judge {
+	if s.Unserved != nil {
+		return s.Unserved(ctx)
+	}
+	return func(_ domain.Namespace, c *deployment.Contract, a run.Activity) worker.Reason {
+		if c != nil && s.Served(c, a.TaskQueue, a.Type) {
+			return worker.Served
+		}
+		return worker.NoWorker
+	}
 }
 
 func openStep(a run.Activity) OpenStep {
@@ -84,7 +102,7 @@ func openStep(a run.Activity) OpenStep {
 	if a.Started {
 		state = "started"
 	}
-	return OpenStep{ActivityID: a.ID, ActivityType: a.Type, Attempt: a.Attempt, Step: a.Step, TaskQueue: a.TaskQueue, State: state, Since: a.Since}
+	return OpenStep{ActivityID: a.ID, ActivityType: a.Type, Attempt: a.Attempt, Step: a.Step, TaskQueue: a.TaskQueue, Node: a.Node, State: state, Since: a.Since}
 }
 
 // waits lists what the run waits for besides activities. Without a folded state the waits for signals are not known: they

@@ -13,6 +13,7 @@ import (
 	"aion/domain/deployment"
 	"aion/domain/history"
 	"aion/domain/run"
+	"aion/domain/worker"
 	"aion/ports"
 )
 
@@ -59,8 +60,11 @@ type Deps struct {
 	Clock       ports.Clock
 	IDs         ports.IDs
 	Served      func(c *deployment.Contract, queue, name string) bool
-	Limits      Limits
-	Meter       ports.WorkMeter // nil: nobody counts
+	// Unserved gives what tells why nothing could take an open activity now; it is asked once for each look at a run and must
+	// not wait then. nil: Served decides.
+	Unserved func(ctx context.Context) func(domain.Namespace, *deployment.Contract, run.Activity) worker.Reason
+	Limits   Limits
+	Meter    ports.WorkMeter // nil: nobody counts
 }
 
 // Service answers for workflows. It is safe for concurrent use.

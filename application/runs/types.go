@@ -6,6 +6,7 @@ import (
 	"aion/domain"
 	"aion/domain/history"
 	"aion/ports"
+	"aion/domain/worker"
 )
 
 // StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
@@ -135,6 +136,8 @@ type OpenStep struct {
 	TaskQueue    string
 	State        string
 	Since        time.Time
+	Node         string
+	Unserved     worker.Reason // why nothing could take it now; of unserved ones
 }
 
 // Wait is one thing that the run waits for besides activities: Kind is signal, timer or child.

@@ -146,12 +146,15 @@ func (s *Service) room(ctx context.Context) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
+	states := map[history.LeaseState]int{}
 	for _, l := range open {
+		states[l.State]++
 		if _, twice := held[l.Key]; !twice && l.Server == s.Engine.Owner() {
 			mine++
 		}
 		held[l.Key] = grant{l.WorkerID, l.Namespace}
 	}
+	s.open.Store(&states)
 	r := &room{namespace: map[domain.Namespace]int{}, held: map[string]int{}}
 	perNS := map[domain.Namespace]int{}
 	for _, g := range held {

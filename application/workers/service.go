@@ -13,6 +13,7 @@ import (
 	"aion/application/transcripts"
 	"aion/domain"
 	"aion/domain/access"
+	"aion/domain/history"
 	"aion/domain/worker"
 	"aion/ports"
 )
@@ -72,6 +73,8 @@ type Service struct {
 	woken    chan struct{} // written when there may be something to give
 	swept    chan struct{} // written when a lease is to be looked at now
 	held     atomic.Bool   // there may be open leases
+	expired  atomic.Uint64 // leases that this server ended without a verdict
+	open     atomic.Pointer[map[history.LeaseState]int]
 
 	mu       sync.Mutex
 	waiting  []*waiter // in order of arrival
@@ -118,6 +121,15 @@ func (s *Service) Wake() { wake(s.woken) }
 
 // Drain ends the giving of tasks by this server: polls that wait are answered at once, and say so. Leases go on.
 func (s *Service) Drain() { s.drain.Do(func() { close(s.drained) }) }
+
+// Counts are what the metrics show: the open leases of all servers by state, as they were last looked at, and how many ended
+// here without a verdict.
+func (s *Service) Counts() (open map[history.LeaseState]int, expired uint64) {
+	if seen := s.open.Load(); seen != nil {
+		open = *seen
+	}
+	return open, s.expired.Load()
+}
 
 func (s *Service) draining() bool {
 	select {

@@ -122,6 +122,7 @@ func (s *Service) conclude(ctx context.Context, leases []history.Lease) error {
 	for i, l := range leases {
 		switch {
 		case errs[i] == nil:
+			s.expired.Add(1)
 			s.Log.InfoContext(ctx, "a lease of a worker ended", "worker_id", l.WorkerID, "workflow_id", l.Key.WorkflowID, "run_id", l.Key.RunID,
 				"activity_id", l.Key.ActivityID, "attempt", l.Key.Attempt, "reason", string(l.End))
 		case errs[i] == errOver: //nolint:errorlint // it is not wrapped

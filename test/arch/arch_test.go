@@ -98,6 +98,7 @@ var table = map[string][]string{
 	"application/actions":     {"domain", "ports", "application/engine", "application/transcripts"},
 	"application/timers":      {"domain", "ports", "application/engine"},
 	"application/runs":        {"domain", "ports", "application/engine"},
+	"application/queues":      {"domain", "ports", "application/actions", "application/workers"},
 	"application/workers":     {"domain", "ports", "application/engine", "application/actions", "application/transcripts"},
 	"application/tasks":       {"domain", "ports"},
 	"application/schedules":   {"domain", "ports", "application/runs"},
