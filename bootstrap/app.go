@@ -188,7 +188,7 @@ func (a *App) build(st store, parts Parts) error {
 	a.bodies = actions.NewCatalogue(a.log)
 	a.openBodies = func() { a.bodies.Install(catalogue, st) }
 	a.dispatcher = actions.New(actions.Deps{
-		Engine: a.engine, Gate: gate, Tasks: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
+		Engine: a.engine, Gate: gate, Tasks: st, Backlogs: st, Events: st, Catalogue: a.bodies, Executor: run, Transcript: publisher,
 		Clock: a.clock, IDs: a.ids, Logger: a.log, Meter: a.registry, ClaimTTL: c.ActionsClaimTTL, LostAttempts: c.EngineLostAttempts, MaxResult: int(c.LimitPayloadBytes), Poll: c.EnginePollInterval,
 		Peers: a.others.service, KillGrace: c.ActionsKillGrace, KillWait: c.ActionsKillWait, Left: func() { a.workers.Wake() },
 	})
@@ -211,7 +211,7 @@ func (a *App) build(st store, parts Parts) error {
 	a.registry.WatchActions(a.sources(publisher, st))
 	a.counted = metrics.Process{Index: st, Namespaces: st, Versions: st.Versions}
 	a.Authoring = authoring.New(authoring.Deps{
-		Documents: documents, Revisions: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.policy(bodies).Warnings, Audit: a.trail.Record,
+		Documents: documents, Revisions: documents, Deployments: catalogue, Clock: a.clock, IDs: a.ids, Policy: a.deployWarnings(bodies), Audit: a.trail.Record,
 		Checked: a.registry.Checked,
 	})
 	a.Transcripts = transcripts.New(transcripts.Deps{

@@ -1,11 +1,16 @@
 package bootstrap
 
 import (
+	"context"
+	"time"
+
 	"aion/adapters/metrics"
+	"aion/application/actions"
 	"aion/application/deployments"
 	"aion/application/queues"
 	"aion/application/transcripts"
 	"aion/application/workers"
+	"aion/domain/awl/plan"
 )
 
 // newWorkers builds what remote workers talk to.
@@ -35,4 +40,15 @@ func (a *App) leases() metrics.Leases {
 		l.Open[string(state)] = n
 	}
 	return l
+}
+
+// deployWarnings tells whoever deploys what this server refuses to run, and which workers do not fit.
+func (a *App) deployWarnings(bodies actions.Bodies) func(*plan.Plan) []string {
+	const patience = 5 * time.Second
+	policy := a.policy(bodies)
+	return func(p *plan.Plan) []string {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		return append(policy.Warnings(p), a.workers.DeployWarnings(ctx, p)...)
+	}
 }

@@ -36,8 +36,8 @@ type LeaseStore interface {
 	Leases(ctx context.Context, taskID string) ([]history.Lease, error)
 	// OpenLeases returns the leases that have not ended; of one worker unless it is empty.
 	OpenLeases(ctx context.Context, workerID string) ([]history.Lease, error)
-	// ExtendLeases moves the end of held leases to a time, or to their deadline when that is earlier, and returns those as
-	// they are then; one that is not held is left out.
+	// ExtendLeases moves the end of held leases to a later time, or to their deadline when that is earlier, and returns those
+	// as they are then. One that lasts longer anyway stays as it is, and one that is not held is left out.
 	ExtendLeases(ctx context.Context, hashes []string, until time.Time) ([]history.Lease, error)
 	// RekeyLease gives a held lease of a poll another token and end; false: it is not held any more.
 	RekeyLease(ctx context.Context, hash, fresh string, until time.Time) (held bool, err error)

@@ -23,7 +23,8 @@ const (
 	sqlLeasesAll = `SELECT ` + leaseColumns + ` FROM worker_leases WHERE ` + leaseOpen + ` ORDER BY worker_id, hash`
 	sqlLeasesOf  = `SELECT ` + leaseColumns + ` FROM worker_leases WHERE worker_id = ? AND ` + leaseOpen + ` ORDER BY worker_id, hash`
 	sqlLapsing   = `SELECT ` + leaseColumns + ` FROM worker_leases WHERE ` + leaseOpen + ` AND (state = 'ending' OR until <= ?) ORDER BY until, hash LIMIT ?`
-	sqlLeaseGrow = `UPDATE worker_leases SET until = CASE WHEN deadline > 0 AND deadline < ? THEN deadline ELSE ? END WHERE hash = ? AND state = 'held'
+	sqlLeaseGrow = `UPDATE worker_leases SET until = CASE WHEN deadline > 0 AND deadline < ? THEN deadline WHEN until > ? THEN until ELSE ? END
+		WHERE hash = ? AND state = 'held'
 		RETURNING ` + leaseColumns
 	sqlLeaseKey  = `UPDATE worker_leases SET hash = ?, until = CASE WHEN deadline > 0 AND deadline < ? THEN deadline ELSE ? END WHERE hash = ? AND state = 'held'`
 	sqlLeaseMove = `UPDATE worker_leases SET state = ?, ended = ?, until = CASE WHEN CAST(? AS BIGINT) = 0 THEN until ELSE ? END
@@ -71,7 +72,7 @@ func (s *Store) ExtendLeases(ctx context.Context, hashes []string, until time.Ti
 		held = nil
 		for _, hash := range slices.Sorted(slices.Values(hashes)) {
 			row := make([]driver.Value, leaseWidth)
-			found, err := t.row(row, sqlLeaseGrow, micros(until), micros(until), hash)
+			found, err := t.row(row, sqlLeaseGrow, micros(until), micros(until), micros(until), hash)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -362,4 +363,92 @@ func TestAContractThatDoesNotFitIsRefusedByField(t *testing.T) {
 	if fmt.Sprint(m["undeclared"]) != "[wave]" || len(m["ineligible"].([]any)) != 0 {
 		t.Errorf("%v", m)
 	}
+}
+
+// actions 8.2: a deploy that live workers do not fit says so, and its tasks are not given to them.
+func TestADeployNamesTheWorkersThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.deploy(greeting)
+	me := w.register("i1", "", `{"name":"greet","input_schema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
+	run := w.start("greeting", `{"name":"old"}`)
+	r := w.deploy(strings.NewReplacer("name: String", "name: Int").Replace(greeting))
+	if !strings.Contains(string(r.body), `gets no task of this version: the input of greet does not fit at \"/properties/name\": expected integer, got string`) {
+		t.Errorf("%s", r.body)
+	}
+	fresh := w.start("greeting", `{"name":7}`)
+	g := w.one(me, "p1") // the old run's
+	if g.Input["name"] != "old" {
+		t.Errorf("%+v", g)
+	}
+	if got := w.poll(me, "p2", 1, 0); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	w.until(fresh, func(m map[string]any) bool {
+		u := m["unserved"].([]any)
+		return len(u) == 1 && u[0].(map[string]any)["reason"] == "contract_ineligible"
+	})
+	w.settle(me, g, "complete", `,"result":"x"`).ok(http.StatusOK)
+	w.ended(run)
+}
+
+// actions 72: what one namespace has in its queue delays the first task of another by one round at most.
+func TestNamespacesTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.deploy(greeting)
+	for range 200 {
+		w.start("greeting", `{"name":"many"}`)
+	}
+	w.post("/api/v1/namespaces/team/runs", `{"workflow_type":"greeting","input":{"name":"one"}}`).ok(http.StatusCreated)
+	me := workersPath + "/" + w.post(workersPath, `{"instance_id":"i","identity":"x","namespaces":["default","team"],"task_queue":"q","max_concurrency":4,"actions":[{"name":"greet"}]}`).
+		ok(http.StatusCreated).text("worker_id")
+	names := map[any]int{}
+	for _, g := range w.poll(me, "p1", 4, 30_000) {
+		names[g.Input["name"]]++
+	}
+	if names["one"] != 1 || names["many"] != 3 {
+		t.Errorf("%v", names)
+	}
+}
+
+// A server that begins finds what it runs itself behind any number of tasks that wait for workers.
+func TestWorkForWorkersHidesNothingFromTheServer(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	at := func(c *bootstrap.Config) {
+		c.StoreBackend, c.StorePath, c.LimitMaxInFlight = "sqlite", home+"/store/aion.db", 1
+	}
+	if err := os.Mkdir(home+"/store", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	t.Run("first", func(t *testing.T) { //nolint:paralleltest // the second server follows the first one
+		w := newWorld(t, at)
+		held := make(chan struct{}, 1)
+		w.hands.say(func(ctx context.Context, _ ports.Execution) action.Verdict {
+			select {
+			case held <- struct{}{}:
+			default:
+			}
+			<-ctx.Done()
+			return action.Parked{}
+		})
+		w.deploy(greeting)
+		w.deploy(hello)
+		runs = append(runs, w.start("hello", `{"name":"first"}`))
+		<-held
+		for range 600 {
+			w.start("greeting", `{"name":"many"}`)
+		}
+		for range 5 {
+			runs = append(runs, w.start("hello", `{"name":"last"}`))
+		}
+	})
+	t.Run("second", func(t *testing.T) { //nolint:paralleltest // see above
+		w := newWorld(t, at)
+		for _, run := range runs {
+			w.ended(run)
+		}
+	})
 }

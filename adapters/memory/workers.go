@@ -164,7 +164,9 @@ func (s *Store) ExtendLeases(_ context.Context, hashes []string, until time.Time
 		if !ok || l.State != history.LeaseHeld {
 			continue
 		}
-		l.Until = bounded(l, until)
+		if later := bounded(l, until); later.After(l.Until) {
+			l.Until = later
+		}
 		s.leases[hash] = l
 		held = append(held, l)
 	}

@@ -24,6 +24,7 @@ type Deps struct {
 	Engine     *engine.Engine
 	Gate       *Gate // the one that the engine asks
 	Tasks      ports.TaskStore
+	Backlogs   ports.BacklogStore // nil: what waits is read task by task, whoever serves it
 	Events     ports.EventStore
 	Catalogue  bodies // nil: one over Plans and Index
 	Plans      Versions

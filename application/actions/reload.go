@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"aion/application/engine"
@@ -26,14 +27,16 @@ func (d *Dispatcher) reload(ctx context.Context) {
 		d.reloadAt, d.more = now.Add(d.Poll), true
 		return
 	}
-	limit += d.unserved
-	tasks, err := d.Tasks.Due(ctx, now, limit)
+	if !d.apart() {
+		limit += d.unserved
+	}
+	tasks, others, err := d.due(ctx, now, limit)
 	if err != nil {
 		d.Logger.Warn("due tasks cannot be read", "error", err)
 		d.reloadAt = now.Add(d.Poll)
 		return
 	}
-	unserved := 0
+	unserved := others
 	for _, t := range tasks {
 		w := fromStore(t)
 		if !d.served(ctx, w) {
@@ -54,6 +57,41 @@ func (d *Dispatcher) reload(ctx context.Context) {
 	if idle, _ := d.Gate.rest(); idle {
 		d.within(d.Engine.Rest(d.Poll))
 	}
+}
+
+// apart reports whether so much waits for workers that what the server takes itself is read by action.
+func (d *Dispatcher) apart() bool { return d.Backlogs != nil && d.unserved >= loadTasks }
+
+// due reads due tasks, oldest first; others counts those that were left out because nobody here serves them.
+func (d *Dispatcher) due(ctx context.Context, now time.Time, limit int) (tasks []history.Task, others int, err error) {
+	if !d.apart() {
+		tasks, err = d.Tasks.Due(ctx, now, limit)
+		return tasks, 0, err
+	}
+	backlogs, err := d.Backlogs.Backlogs(ctx, "", now)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, b := range backlogs {
+		first, err := d.Backlogs.WaitingTasks(ctx, b, now, 1)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(first) == 0 {
+			continue
+		}
+		if !d.served(ctx, fromStore(first[0])) {
+			others += int(b.Tasks)
+			continue
+		}
+		more, err := d.Backlogs.WaitingTasks(ctx, b, now, limit)
+		if err != nil {
+			return nil, 0, err
+		}
+		tasks = append(tasks, more...)
+	}
+	slices.SortStableFunc(tasks, func(a, b history.Task) int { return a.ScheduledAt.Compare(b.ScheduledAt) })
+	return tasks[:min(len(tasks), limit)], others, nil
 }
 
 // nextDue is when the store has another task; tasks that nobody here serves are due all the time and hide it, so it is
@@ -101,6 +139,7 @@ func (d *Dispatcher) hear(outbox *engine.Outbox) {
 	if !tasks {
 		return
 	}
+	d.leave() // some of them may be for workers
 	if idle, _ := d.Gate.rest(); idle {
 		d.within(noticed)
 		return

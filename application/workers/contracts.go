@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"aion/domain"
 	"aion/domain/access"
@@ -69,3 +70,25 @@ func (s *Service) Progress(task string) (Progress, bool) {
 
 // Draining reports whether this server gives out nothing more.
 func (s *Service) Draining() bool { return s.draining() }
+
+// DeployWarnings tells which live workers do not fit a plan that is deployed: its tasks are not given to them.
+func (s *Service) DeployWarnings(ctx context.Context, p *plan.Plan) []string {
+	live, err := s.Store.Workers(ctx, "", worker.GoneBefore(s.Clock.Now(), s.HeartbeatInterval))
+	if err != nil {
+		return nil // a warning is no reason to refuse
+	}
+	var out []string
+	for _, w := range live {
+		for _, a := range w.Actions {
+			declared := p.Action(w.TaskQueue, a.Name)
+			if declared == nil || s.Gate.Serves(declared) {
+				continue
+			}
+			for _, m := range worker.Misfits(declared.InputSchema, declared.OutputSchema, a) {
+				out = append(out, fmt.Sprintf("worker %s of task queue %s gets no task of this version: the %s of %s does not fit at %q: expected %s, got %s",
+					w.Identity, w.TaskQueue, m.Direction, a.Name, m.Pointer, m.Expected, m.Got))
+			}
+		}
+	}
+	return out
+}

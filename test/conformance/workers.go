@@ -216,6 +216,8 @@ func extendedLease(t *testing.T, s Workers) {
 	held, err := s.ExtendLeases(t.Context(), []string{ended.Hash, bound.Hash, free.Hash, "never"}, until)
 	free.Until, bound.Until = until, bound.Deadline
 	same(t, "held", must(t, held, err), []history.Lease{free, bound})
+	held, err = s.ExtendLeases(t.Context(), []string{free.Hash}, start)
+	same(t, "to an earlier end", must(t, held, err), []history.Lease{free})
 	same(t, "free", leasesOf(t, s, free.TaskID), []history.Lease{free})
 	same(t, "bound", leasesOf(t, s, bound.TaskID), []history.Lease{bound})
 	held, err = s.ExtendLeases(t.Context(), nil, until)
