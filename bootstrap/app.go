@@ -126,7 +126,7 @@ func New(ctx context.Context, c Config, parts Parts) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.build(st, parts); err != nil {
+	if err := a.build(st, parts); err != nil { //nolint:contextcheck // what is built there outlives this call
 		return nil, errors.Join(err, a.closeStore())
 	}
 	return a, nil

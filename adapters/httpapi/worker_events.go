@@ -67,7 +67,7 @@ func toTranscript(e *body) transcript.Record {
 		}
 		return text
 	}
-	value := func(name string) json.RawMessage { return json.RawMessage(e.payload(name)) }
+	value := func(name string) json.RawMessage { return e.payload(name) }
 	r := transcript.Record{
 		WorkerSeq: e.whole("worker_seq", 0, 1, 1<<53-1), AgentID: label("agent_id"), AgentRole: label("agent_role"), Ephemeral: e.truth("ephemeral"),
 		Kind: transcript.Kind(label("kind")), Role: label("role"), Text: e.free("text"), Partial: e.truth("partial"), Tool: label("tool"),

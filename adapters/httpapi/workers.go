@@ -58,7 +58,7 @@ func (a *API) registerWorker(ctx context.Context, q *request) (answer, error) {
 	req.MaxConcurrency = int(b.whole("max_concurrency", 0, 1, worker.MaxConcurrency))
 	for _, one := range b.objects("actions", "name", "input_schema?", "output_schema?") {
 		req.Actions = append(req.Actions, worker.Action{
-			Name: one.text("name"), InputSchema: json.RawMessage(one.payload("input_schema")), OutputSchema: json.RawMessage(one.payload("output_schema")),
+			Name: one.text("name"), InputSchema: one.payload("input_schema"), OutputSchema: one.payload("output_schema"),
 		})
 		b.takes("actions", &one)
 	}

@@ -404,7 +404,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	me := workersPath + "/" + w.post(workersPath, `{"instance_id":"i","identity":"x","namespaces":["default","team"],"task_queue":"q","max_concurrency":4,"actions":[{"name":"greet"}]}`).
 		ok(http.StatusCreated).text("worker_id")
 	names := map[any]int{}
-	for _, g := range w.poll(me, "p1", 4, 30_000) {
+	for _, g := range w.poll(me, "p1", 4, 0) {
 		names[g.Input["name"]]++
 	}
 	if names["one"] != 1 || names["many"] != 3 {

@@ -37,7 +37,7 @@ func (x *exchange) refusal(ctx context.Context, err error) *domain.Error {
 	case domain.CodeUnauthenticated, domain.CodeNamespaceDenied, domain.CodeDeployDenied, domain.CodeNotFound, domain.CodeInvalidInput,
 		domain.CodeInvalidState, domain.CodeNotRunning, domain.CodeUnknownQuery, domain.CodeQueryTimeout, domain.CodeQueryFailed, domain.CodeRunFailed,
 		domain.CodeIdempotencyConflict, domain.CodeVersionPinned, domain.CodeNotConfigured, domain.CodeResourceExhausted, domain.CodeUnavailable,
-		domain.CodeOriginDenied, domain.CodeInsufficientScope:
+		domain.CodeOriginDenied, domain.CodeInsufficientScope, domain.CodeWorkerDenied:
 	}
 	return refusal
 }

@@ -69,7 +69,7 @@ type sight struct {
 	unserved []Unserved
 }
 
-// List shows the task queues of a namespace by name and node: those in which something waits or runs, and those that are
+// Queues shows the task queues of a namespace by name and node: those in which something waits or runs, and those that are
 // served.
 func (s *Service) Queues(ctx context.Context, who access.Caller, ns domain.Namespace) ([]Queue, error) {
 	if err := who.Reach(ns); err != nil {

@@ -118,7 +118,7 @@ func (s *Service) reason(m moment, ns domain.Namespace, declared *plan.Action, v
 	}.Unserved(d)
 }
 
-// Workers lists the workers that serve a namespace, gone ones among them, newest first; of one queue unless it is empty.
+// List gives the workers that serve a namespace, gone ones among them, newest first; of one queue unless it is empty.
 func (s *Service) List(ctx context.Context, who access.Caller, ns domain.Namespace, queue string) ([]Shown, error) {
 	if err := who.Reach(ns); err != nil {
 		return nil, err

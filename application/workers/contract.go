@@ -62,15 +62,8 @@ func (s *Service) reach(ctx context.Context, queue string) ([]reachable, error) 
 		if i < 0 {
 			continue
 		}
-		if _, asked := routes[v.WorkflowType]; !asked {
-			routed, err := s.Versions.Routed(ctx, v.WorkflowType)
-			if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
-				return nil, err
-			}
-			routes[v.WorkflowType] = ""
-			if err == nil {
-				routes[v.WorkflowType] = routed.Plan.ContentHash
-			}
+		if err := s.routed(ctx, v.WorkflowType, routes); err != nil {
+			return nil, err
 		}
 		r := reachable{Package: Package{v.WorkflowType, v.ContentHash, routes[v.WorkflowType] == v.ContentHash}, actions: c.Plan.Workers[i].Actions}
 		if !r.RouteActive {
@@ -85,6 +78,22 @@ func (s *Service) reach(ctx context.Context, queue string) ([]reachable, error) 
 		found = append(found, r)
 	}
 	return found, nil
+}
+
+// routed adds the version that a type is routed to, once.
+func (s *Service) routed(ctx context.Context, workflowType string, routes map[string]string) error {
+	if _, asked := routes[workflowType]; asked {
+		return nil
+	}
+	routed, err := s.Versions.Routed(ctx, workflowType)
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+		return err
+	}
+	routes[workflowType] = ""
+	if err == nil {
+		routes[workflowType] = routed.Plan.ContentHash
+	}
+	return nil
 }
 
 // compare holds what a worker registers against every reachable version.

@@ -22,7 +22,7 @@ func (s *Service) Publish(ctx context.Context, who access.Caller, task, token st
 		return Published{}, err
 	}
 	if l.State == history.LeaseHeld {
-		if l, _, err = s.ended(ctx, l); err != nil {
+		if l, err = s.ended(ctx, l); err != nil {
 			return Published{}, err
 		}
 	}

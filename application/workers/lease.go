@@ -39,10 +39,10 @@ func (s *Service) lease(ctx context.Context, who access.Caller, task, token stri
 
 // ended notes why the attempt of a held lease is not open any more: its run or its activity is over, or somebody else has
 // it. It gives the lease as it is then.
-func (s *Service) ended(ctx context.Context, l history.Lease) (history.Lease, int, error) {
-	why, attempt, err := s.Attempts.Standing(ctx, l.Key)
+func (s *Service) ended(ctx context.Context, l history.Lease) (history.Lease, error) {
+	why, _, err := s.Attempts.Standing(ctx, l.Key)
 	if err != nil || why == "" {
-		return l, attempt, err
+		return l, err
 	}
 	m := ports.LeaseMove{From: history.LeaseHeld, To: history.LeaseEnded, End: why}
 	if cancels(why) {
@@ -50,19 +50,19 @@ func (s *Service) ended(ctx context.Context, l history.Lease) (history.Lease, in
 	}
 	moved, err := s.Store.MoveLeases(ctx, []string{l.Hash}, m)
 	if err != nil {
-		return l, attempt, err
+		return l, err
 	}
 	if len(moved) > 0 {
 		if l.State, l.End = m.To, m.End; !m.Until.IsZero() {
 			l.Until = m.Until
 		}
-		return l, attempt, nil
+		return l, nil
 	}
 	found, err := s.Store.Leases(ctx, l.TaskID)
 	if i := slices.IndexFunc(found, func(other history.Lease) bool { return other.Hash == l.Hash }); i >= 0 {
 		l = found[i]
 	}
-	return l, attempt, err
+	return l, err
 }
 
 // cancels reports whether a worker is to stop because nobody wants the work any more.
@@ -133,7 +133,7 @@ func (s *Service) beat(ctx context.Context, leases []history.Lease, until time.T
 		case at >= 0 && !slices.Contains(gone, l.Claim()):
 			out[i] = held[at]
 		default:
-			if out[i], _, err = s.ended(ctx, l); err != nil {
+			if out[i], err = s.ended(ctx, l); err != nil {
 				return nil, err
 			}
 			if out[i].State == history.LeaseHeld { // somebody took the attempt up meanwhile
@@ -154,7 +154,7 @@ func (s *Service) Release(ctx context.Context, who access.Caller, task, token st
 		return nil
 	}
 	if l.State == history.LeaseHeld {
-		if l, _, err = s.ended(ctx, l); err != nil {
+		if l, err = s.ended(ctx, l); err != nil {
 			return err
 		}
 	}

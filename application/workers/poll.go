@@ -25,6 +25,9 @@ type Polled struct {
 	Tasks []Given
 }
 
+// onceWithin bounds the look of a poll that does not wait.
+const onceWithin = 5 * time.Second
+
 // waiter is a poll that waits for tasks.
 type waiter struct {
 	id    string // of its worker
@@ -52,40 +55,50 @@ func (s *Service) Poll(ctx context.Context, who access.Caller, id string, req Po
 	if w.Draining || s.draining() {
 		return Polled{Drain: true}, nil
 	}
-	deadline := s.Clock.After(req.Wait)
 	x := &waiter{id: id, bound: w.MaxConcurrency, worker: w, most: min(req.MaxTasks, w.MaxConcurrency), once: req.Wait <= 0, given: make(chan []history.Task, 1)}
-	if err := s.enter(x); err != nil {
-		return Polled{}, err
+	wait := req.Wait
+	if x.once {
+		wait = onceWithin
 	}
-	late, drained := false, s.drained
+	deadline := s.Clock.After(wait)
 	for {
-		select {
-		case tasks := <-x.given:
-			given, err := s.grants(ctx, w, req.PollID, tasks)
-			switch {
-			case len(given) > 0 || err != nil:
-				return Polled{Tasks: given}, err
-			case tasks == nil, late, req.Wait <= 0:
-				return s.nothing(ctx, id), nil
-			}
-			if err := s.enter(x); err != nil { // somebody was faster
-				return Polled{}, err
-			}
-		case <-deadline:
-			if deadline, late = nil, true; s.withdraw(x) {
-				return Polled{}, nil
-			}
-		case <-drained:
-			if drained, late = nil, true; s.withdraw(x) {
-				return Polled{Drain: true}, nil
-			}
-		case <-ctx.Done():
-			if !s.withdraw(x) {
-				s.forget(<-x.given)
-			}
-			return Polled{}, domain.Unavailable("DeadlineExceeded", "the poll ended before its answer; repeat it with the same poll_id", context.Cause(ctx))
+		if err := s.enter(x); err != nil {
+			return Polled{}, err
 		}
+		tasks, last, err := s.await(ctx, x, deadline)
+		if err != nil {
+			return Polled{}, err
+		}
+		given, err := s.grants(ctx, w, req.PollID, tasks)
+		switch {
+		case len(given) > 0 || err != nil:
+			return Polled{Tasks: given}, err
+		case len(tasks) == 0, last, req.Wait <= 0:
+			return s.nothing(ctx, id), nil
+		}
+		// Somebody was faster: the poll waits on.
 	}
+}
+
+// await gives what a pass has taken for a waiting poll; last says that its time is over, or that nothing more is given here.
+func (s *Service) await(ctx context.Context, x *waiter, deadline <-chan time.Time) (tasks []history.Task, last bool, err error) {
+	select {
+	case tasks := <-x.given:
+		return tasks, false, nil
+	case <-deadline:
+	case <-s.drained:
+	case <-ctx.Done():
+		err = domain.Unavailable("DeadlineExceeded", "the poll ended before its answer; repeat it with the same poll_id", context.Cause(ctx))
+	}
+	if s.withdraw(x) {
+		return nil, true, err
+	}
+	tasks = <-x.given // a pass has taken the poll, and answers
+	if err != nil {
+		s.forget(tasks)
+		tasks = nil
+	}
+	return tasks, true, err
 }
 
 // nothing is the answer without tasks; the worker may have been drained meanwhile.

@@ -19,7 +19,7 @@ import (
 )
 
 // Store is what workers, leases and waiting tasks are kept in.
-type Store interface { //nolint:interfacebloat // it only joins ports
+type Store interface {
 	ports.WorkerStore
 	ports.LeaseStore
 	ports.BacklogStore
@@ -83,6 +83,7 @@ type Service struct {
 	progress map[string]Progress         // of held tasks, by task id
 	refused  map[string]string           // the last refusal of a worker's contract, by instance
 	fits     map[fit]bool
+	aside    map[string]time.Time // leases whose end could not be recorded, and until when they are left alone
 	seen     map[string]time.Time // when a worker's call was last noted
 }
 
@@ -103,7 +104,7 @@ func New(d Deps) *Service {
 	s := &Service{
 		Deps: d, drained: make(chan struct{}), woken: make(chan struct{}, 1), swept: make(chan struct{}, 1),
 		granting: map[domain.AttemptKey]grant{}, after: map[string]domain.Namespace{}, progress: map[string]Progress{},
-		refused: map[string]string{}, fits: map[fit]bool{}, seen: map[string]time.Time{},
+		refused: map[string]string{}, fits: map[fit]bool{}, seen: map[string]time.Time{}, aside: map[string]time.Time{},
 	}
 	s.held.Store(true)
 	s.Allow(d.AllowedSubjects)

@@ -152,8 +152,7 @@ func (s *Service) again(ctx context.Context, l history.Lease) (history.Lease, er
 	if l.State != history.LeaseHeld {
 		return l, nil
 	}
-	l, _, err = s.ended(ctx, l)
-	return l, err
+	return s.ended(ctx, l)
 }
 
 func retryOf(e history.Recorded) time.Time {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -56,7 +57,10 @@ func (s *Service) sweep(ctx context.Context, now time.Time, expires bool) error 
 		return nil
 	}
 	s.held.Store(false) // before the look: a grant meanwhile says otherwise
-	lapsed, err := s.Store.LapsedLeases(ctx, now, sweepAtOnce)
+	s.mu.Lock()
+	most := sweepAtOnce + len(s.aside)
+	s.mu.Unlock()
+	lapsed, err := s.Store.LapsedLeases(ctx, now, most)
 	if err != nil {
 		s.held.Store(true)
 		return err
@@ -72,7 +76,7 @@ func (s *Service) sweep(ctx context.Context, now time.Time, expires bool) error 
 				return err
 			}
 		}
-		if l.State == history.LeaseEnding {
+		if l.State == history.LeaseEnding && !s.isAside(l.Hash, now) {
 			ending = append(ending, l)
 		}
 	}
@@ -80,7 +84,7 @@ func (s *Service) sweep(ctx context.Context, now time.Time, expires bool) error 
 		s.held.Store(true)
 		return err
 	}
-	return s.count(ctx, len(lapsed) == sweepAtOnce)
+	return s.count(ctx, len(lapsed) == most)
 }
 
 // fence takes nothing of a lease's worker from now on, unless the lease was extended meanwhile.
@@ -120,24 +124,50 @@ func (s *Service) conclude(ctx context.Context, leases []history.Lease) error {
 	wait.Wait()
 	var away error
 	for i, l := range leases {
-		switch {
-		case errs[i] == nil:
+		switch err := errs[i]; {
+		case err == nil:
 			s.expired.Add(1)
 			s.Log.InfoContext(ctx, "a lease of a worker ended", "worker_id", l.WorkerID, "workflow_id", l.Key.WorkflowID, "run_id", l.Key.RunID,
 				"activity_id", l.Key.ActivityID, "attempt", l.Key.Attempt, "reason", string(l.End))
-		case errs[i] == errOver: //nolint:errorlint // it is not wrapped
+		case errors.Is(err, errOver):
 			_, err := s.Store.MoveLeases(ctx, []string{l.Hash}, ports.LeaseMove{From: history.LeaseEnding, To: history.LeaseEnded, End: l.End})
 			if err != nil {
 				away = err
 			}
-		default:
-			away = errs[i]
+		case engine.Later(err):
+			away = err
+		default: // its plan is not loaded, say; the others must not wait for it
+			s.Log.ErrorContext(ctx, "the end of a lease cannot be recorded; it is tried again in a while", "worker_id", l.WorkerID,
+				"workflow_id", l.Key.WorkflowID, "run_id", l.Key.RunID, "activity_id", l.Key.ActivityID, "attempt", l.Key.Attempt, "error", err)
+			s.setAside(l.Hash)
 		}
 	}
 	if len(leases) > 0 {
 		s.Wake()
 	}
 	return away
+}
+
+// A lease whose end cannot be recorded is left alone for a while.
+const (
+	asideFor  = time.Minute
+	asideMost = 10_000
+)
+
+func (s *Service) setAside(hash string) {
+	now := s.Clock.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.aside, func(_ string, until time.Time) bool { return !until.After(now) })
+	if len(s.aside) < asideMost {
+		s.aside[hash] = now.Add(asideFor)
+	}
+}
+
+func (s *Service) isAside(hash string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aside[hash].After(now)
 }
 
 // ending is the verdict of an attempt whose lease ended without one.

@@ -17,6 +17,7 @@ const (
 	maxActions     = 1000
 	maxNamespaces  = 100
 	maxName        = 255
+	maxSchemas     = 512 << 10 // bytes of all schemas together
 )
 
 // Check refuses a registration that cannot be kept, with every member that does not fit.
@@ -67,19 +68,23 @@ func Check(instance string, s Settings) error {
 }
 
 func checkActions(s Settings, add func(pointer, format string, args ...any)) {
-	seen := map[string]bool{}
+	seen, size := map[string]bool{}, 0
 	for i, a := range s.Actions {
 		at := fmt.Sprintf("/actions/%d", i)
 		if a.Name == "" || !readable(a.Name) || seen[a.Name] {
 			add(at+"/name", "the name of an action is not empty, has at most %d characters, and stands once; got %q", maxName, domain.Quote(a.Name, 64))
 		}
 		seen[a.Name] = true
+		size += len(a.InputSchema) + len(a.OutputSchema)
 		if a.InputSchema != nil && !readableSchema(a.InputSchema) {
 			add(at+"/input_schema", "the input schema of %s is no JSON Schema: it is an object, with a known type when it has one", domain.Quote(a.Name, 64))
 		}
 		if a.OutputSchema != nil && !readableSchema(a.OutputSchema) {
 			add(at+"/output_schema", "the output schema of %s is no JSON Schema: it is an object, with a known type when it has one", domain.Quote(a.Name, 64))
 		}
+	}
+	if size > maxSchemas {
+		add("/actions", "the schemas of all actions have %d bytes and may have %d", size, maxSchemas)
 	}
 }
 

@@ -47,6 +47,7 @@ type comparison struct {
 	direction string
 	found     []Misfit
 	met       map[[2]string]bool
+	steps     *int // that are left, of all trials together
 }
 
 // root is a schema with the definitions that it refers to.
@@ -60,11 +61,16 @@ func parse(text json.RawMessage) root {
 	return root{top}
 }
 
-// mostMisfits bounds the findings of one direction.
-const mostMisfits = 50
+// mostMisfits bounds the findings of one direction, and mostSteps the places that are compared: whoever registers chooses the
+// schema.
+const (
+	mostMisfits = 50
+	mostSteps   = 20_000
+)
 
 func (c *comparison) run() []Misfit {
-	c.met = map[[2]string]bool{}
+	steps := mostSteps
+	c.met, c.steps = map[[2]string]bool{}, &steps
 	c.compare("", c.from.top, c.to.top)
 	return c.found
 }
@@ -82,12 +88,15 @@ func (c *comparison) miss(pointer, sent, accepted string) {
 
 // compare holds every alternative of one schema against those of another.
 func (c *comparison) compare(pointer string, from, to node) {
+	if *c.steps--; *c.steps < 0 {
+		return
+	}
 	pair := [2]string{fmt.Sprint(from), fmt.Sprint(to)}
 	if c.met[pair] {
 		return // also one that refers to itself: what was met fits as far as it goes
 	}
 	c.met[pair] = true
-	sends, accepts := c.from.alternatives(from, nil), c.to.alternatives(to, nil)
+	sends, accepts := c.from.alternatives(from), c.to.alternatives(to)
 	for _, s := range sends {
 		var same []node
 		fits := false
@@ -110,7 +119,7 @@ func (c *comparison) compare(pointer string, from, to node) {
 
 // tries compares without noting anything.
 func (c *comparison) tries(pointer string, s, a node) bool {
-	trial := comparison{from: c.from, to: c.to, direction: c.direction, met: maps.Clone(c.met)}
+	trial := comparison{from: c.from, to: c.to, direction: c.direction, met: maps.Clone(c.met), steps: c.steps}
 	trial.alternative(pointer, s, a)
 	return len(trial.found) == 0
 }
@@ -148,7 +157,7 @@ func (c *comparison) members(pointer string, s, a node) {
 			c.compare(at, one, rest)
 		case open == true, !declares && open == nil, c.direction == DirectionOutput && open != false:
 		default:
-			c.miss(at, shown(c.from.alternatives(one, nil)), "absent")
+			c.miss(at, shown(c.from.alternatives(one)), "absent")
 		}
 	}
 	always := texts(s["required"])

@@ -9,16 +9,24 @@ import (
 // deepest bounds how far references and alternatives are followed.
 const deepest = 64
 
-// alternatives takes a schema apart into those of one type each.
-func (r root) alternatives(n node, path []string) []node {
-	if len(path) > deepest {
+// widest bounds the alternatives of one place: references can multiply them.
+const widest = 1000
+
+// alternatives takes a schema apart into those of one type each. What is too deep or too wide accepts everything.
+func (r root) alternatives(n node) []node {
+	left := widest
+	return r.apart(n, nil, &left)
+}
+
+func (r root) apart(n node, path []string, left *int) []node {
+	if *left--; *left < 0 || len(path) > deepest {
 		return []node{nil}
 	}
 	if ref, ok := n["$ref"].(string); ok {
 		if slices.Contains(path, ref) {
 			return nil // it adds nothing to itself
 		}
-		return r.alternatives(r.at(ref), append(slices.Clone(path), ref))
+		return r.apart(r.at(ref), append(slices.Clone(path), ref), left)
 	}
 	for _, word := range []string{"anyOf", "oneOf"} {
 		list, ok := n[word].([]any)
@@ -27,8 +35,11 @@ func (r root) alternatives(n node, path []string) []node {
 		}
 		var all []node
 		for _, one := range list {
+			if *left < 0 {
+				return []node{nil}
+			}
 			inner, _ := one.(node)
-			all = append(all, r.alternatives(inner, append(slices.Clone(path), word))...)
+			all = append(all, r.apart(inner, append(slices.Clone(path), word), left)...)
 		}
 		return all
 	}
