@@ -40,6 +40,7 @@ import (
 type store interface { //nolint:interfacebloat // it only joins ports
 	ports.EventStore
 	ports.RunIndex
+	ports.ChangeLog
 	ports.TaskStore
 	ports.QueueStore
 	ports.TimerStore
@@ -197,7 +198,7 @@ func (a *App) build(st store, parts Parts) error {
 	a.wheel = timers.New(a.engine, st, a.clock, a.log, c.EnginePollInterval)
 	a.couriers = engine.NewCouriers(a.engine, st, catalogue, a.ids, c.EnginePollInterval)
 	a.Runs = runs.New(runs.Deps{
-		Namespaces: a.Namespaces, Engine: a.engine, Reader: reader, Events: st, Index: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
+		Namespaces: a.Namespaces, Engine: a.engine, Reader: reader, Events: st, Index: st, Changes: st, Transcripts: st, Types: catalogue, Watch: watch, Clock: a.clock,
 		IDs: a.ids, Limits: runs.Limits{
 			PayloadBytes: int(c.LimitPayloadBytes), PendingSignals: c.LimitPendingSignals,
 			IdempotencyRetention: c.LimitIdempotencyRetention, QueryTimeout: c.EngineQueryTimeout, Poll: c.EnginePollInterval,

@@ -186,6 +186,9 @@ func (t *tx) contents(c *history.Commit, begun *task.Task) error {
 			return err
 		}
 	}
+	if err := t.noteChanges(c); err != nil {
+		return err
+	}
 	for _, a := range c.Acts {
 		if err := t.act(a); err != nil {
 			return err

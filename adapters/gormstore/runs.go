@@ -122,7 +122,11 @@ func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.R
 	if after != nil {
 		q = q.Where(behind, micros(after.At), string(after.RunID))
 	}
-	q = q.Order(order).Limit(max(limit, 0))
+	return s.listedRuns(ctx, q.Order(order).Limit(max(limit, 0)))
+}
+
+// listedRuns reads a selection of listedColumns.
+func (s *Store) listedRuns(ctx context.Context, q *gorm.DB) ([]history.ListedRun, error) {
 	var list []history.ListedRun
 	err := s.eachOf(ctx, func(found *sql.Rows) error {
 		var r runRow

@@ -56,6 +56,15 @@ func (f *feed) send(id int64, event string, value any) error {
 	return toReader(f.stream.SendID(key, event, data))
 }
 
+// sendFrom is send for a stream whose places are no numbers.
+func (f *feed) sendFrom(place, event string, value any) error {
+	data, err := domain.Encode(value)
+	if err != nil {
+		return err
+	}
+	return toReader(f.stream.SendID(place, event, data))
+}
+
 type closing struct {
 	Reason string  `json:"reason"`
 	Status *string `json:"status"`

@@ -143,11 +143,14 @@ func TestAStreamGoesOnAfterEveryRecord(t *testing.T) {
 }
 
 // live opens a stream and gives its events as they come.
-func (w *world) live(ctx context.Context, path string) <-chan event {
+func (w *world) live(ctx context.Context, path string, headers ...string) <-chan event {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, http.NoBody)
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := w.client.Do(req) //nolint:bodyclose // the reader below closes it
 	if err != nil {

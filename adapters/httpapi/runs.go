@@ -31,6 +31,10 @@ func (a *API) runRoutes() []route {
 			"workflow_type", "input?", "workflow_id?", "labels?", "package_id?", "signal?",
 		}},
 		{method: "GET", path: runPath, grant: namespaced, query: []string{"run_id"}, serve: a.describeRun},
+		{
+			method: "GET", path: runsPath + "/stream", grant: namespaced, media: []string{mediaEvents}, timeout: endless, serve: a.followRuns,
+			query: append([]string{"status*"}, filters...),
+		},
 		{method: "GET", path: runsPath + "/counts", grant: namespaced, query: filters, serve: a.countRuns},
 	}
 	return slices.Concat(own, a.runReadRoutes(), a.runChangeRoutes(), a.historyRoutes(), a.transcriptRoutes())

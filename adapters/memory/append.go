@@ -49,6 +49,7 @@ func (s *Store) commit(c *history.Commit) error {
 	for _, row := range c.Rows {
 		w.put(copyRow(row))
 	}
+	s.changes.note(c)
 	w.current = nil
 	if c.Current != nil {
 		current := *c.Current

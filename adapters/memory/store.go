@@ -36,6 +36,7 @@ type Store struct {
 	mcpTasks    map[task.ID]task.Task
 	schedules   map[schedule.Ref]*scheduled
 	audit       []domain.AuditRecord
+	changes     changes
 	chain       string // of the audit records of this process
 	replicas    map[string]ports.Replica
 	epoch       int64 // of the last joining

@@ -54,6 +54,7 @@ type Deps struct {
 	Reader      *engine.Reader
 	Events      ports.EventStore
 	Index       ports.RunIndex
+	Changes     ports.ChangeLog // for WatchRuns; nil: it is not asked for
 	Transcripts ports.TranscriptStore
 	Types       catalogue
 	Watch       ports.Watch

@@ -154,7 +154,7 @@ func startWorld(t *testing.T, backend fake.Backend, set settings, run executor, 
 	})
 	wheel := timers.New(w.engine, w.store, clock, logger, 0)
 	w.runs = runs.New(runs.Deps{
-		Engine: w.engine, Reader: reader, Events: w.store, Index: w.store, Transcripts: w.store, Types: w.catalogue,
+		Engine: w.engine, Reader: reader, Events: w.store, Index: w.store, Changes: w.store, Transcripts: w.store, Types: w.catalogue,
 		Watch: watch, Clock: clock, IDs: ids, Limits: set.runs,
 		Served: func(c *deployment.Contract, queue, name string) bool {
 			return set.bodies.Serves(c.Plan.Action(queue, name))

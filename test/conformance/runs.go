@@ -17,6 +17,7 @@ import (
 type Runs interface {
 	ports.EventStore
 	ports.RunIndex
+	ports.ChangeLog
 }
 
 // RunIndex runs the suite of ports.RunIndex.
@@ -33,6 +34,8 @@ func RunIndex(t *testing.T, open func(testing.TB) Runs) {
 		"open runs pin their version":                    pinnedRuns,
 		"a run that has ended goes on":                   reopenedRun,
 		"a list shows what moves on with each commit":    movingParts,
+		"changes are told once and in order":             toldChanges,
+		"changes that are old are dropped, and missed":   droppedChanges,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 type Backend interface { //nolint:interfacebloat // a sum of ports: what a wrapper must pass on
 	ports.EventStore
 	ports.RunIndex
+	ports.ChangeLog
 	ports.TaskStore
 	ports.QueueStore
 	ports.TimerStore
@@ -260,6 +261,11 @@ func (s *Store) List(ctx context.Context, filter ports.RunFilter, after *ports.R
 // Count implements ports.RunIndex.
 func (s *Store) Count(ctx context.Context, filter ports.RunFilter) (map[history.Status]int64, error) {
 	return call(ctx, s, "Count", func() (map[history.Status]int64, error) { return s.next.Count(ctx, filter) })
+}
+
+// RunChanges implements ports.ChangeLog.
+func (s *Store) RunChanges(ctx context.Context, ns domain.Namespace, after *ports.ChangePosition, limit int) (ports.ChangePage, error) {
+	return call(ctx, s, "RunChanges", func() (ports.ChangePage, error) { return s.next.RunChanges(ctx, ns, after, limit) })
 }
 
 // PinnedBy implements ports.RunIndex.
