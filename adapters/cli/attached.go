@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
 	"time"
@@ -41,21 +39,8 @@ func lost(err error) error {
 
 // stream reads one stream to its end. A connection that only got old goes on.
 func (s *session) stream(ctx context.Context, r client.Request, each func(client.Event) error) error {
-	r.Patience = defaultPatience // its heartbeats come more often
-	for last := ""; ; {
-		closed, err := s.Stream(ctx, r, last, func(e client.Event) error {
-			last = cmp.Or(e.ID, last)
-			return each(e)
-		})
-		switch {
-		case err != nil:
-			return lost(err)
-		case closed.Reason == client.Ended:
-			return nil
-		case closed.Reason != "max_age":
-			return &lostError{domain.Unavailable("ShuttingDown", fmt.Sprintf("the server at %s ends", s.Server()), nil)}
-		}
-	}
+	last := ""
+	return s.streamFrom(ctx, r, &last, each)
 }
 
 // wireEvent is an event as pages and streams show it.

@@ -13,23 +13,31 @@ import (
 
 func newDescribeCommand(p *Program, g *globals) *cobra.Command {
 	var run string
+	var watch bool
 	cmd := &cobra.Command{
 		Use:     "describe ID",
 		Short:   "show where a run stands, what it waits for, and how it ended",
-		Example: "  aion describe 019a3c1e-4f2a",
+		Example: "  aion describe 019a3c1e-4f2a\n  aion describe 019a3c1e-4f2a --watch",
 		Args:    arguments(1, 1, "the id of a run, or a prefix of 8 or more characters"),
 	}
 	cmd.Flags().StringVar(&run, "run", "", "the id of one generation (default: the newest)")
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever it has moved on, until it has ended")
 	return asks(p, g, cmd, func(ctx context.Context, s *session, args []string) error {
 		id, err := s.workflow(ctx, args[0])
 		if err != nil {
 			return err
 		}
+		show := func(answer []byte) error {
+			return s.show(answer, []string{"workflow_id"}, func(o object) error { return describeRun(s.p.screen(), o) })
+		}
+		if watch {
+			return s.watchRun(ctx, id, run, show)
+		}
 		answer, err := s.get(ctx, s.run(id, ""), generation(run))
 		if err != nil {
 			return err
 		}
-		return s.show(answer, []string{"workflow_id"}, func(o object) error { return describeRun(s.p.screen(), o) })
+		return show(answer)
 	})
 }
 

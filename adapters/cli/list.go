@@ -92,19 +92,25 @@ var runColumns = []column{
 func newListCommand(p *Program, g *globals) *cobra.Command {
 	f := &runFilters{}
 	var limit int
+	var watch bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "list runs, newest first",
-		Example: "  aion list --status Running\n  aion list --type hello -o id",
+		Example: "  aion list --status Running\n  aion list --type hello -o id\n  aion list --watch",
 		Args:    arguments(0, 0, "no arguments; filters are flags"),
 	}
 	f.add(cmd)
 	limitFlag(cmd, &limit)
+	cmd.Flags().BoolVar(&watch, "watch", false, "go on with each run that starts, changes its status or ends, until it is broken off")
 	return asks(p, g, cmd, func(ctx context.Context, s *session, _ []string) error {
-		return s.list(ctx, listing{
+		l := listing{
 			path: s.runs(""), query: f.query(), rows: "runs", id: "workflow_id", columns: runColumns, limit: limit,
 			none: fmt.Sprintf("no such run in namespace %s", s.ns),
-		})
+		}
+		if watch {
+			return s.watchRuns(ctx, l)
+		}
+		return s.list(ctx, l)
 	})
 }
 

@@ -32,7 +32,7 @@ func (a *API) followRuns(ctx context.Context, q *request) (answer, error) {
 	}
 	return answer{stream: func(ctx context.Context, f *feed) error {
 		watched, err := a.Runs.WatchRuns(ctx, q.who, req, *from, func(at ports.ChangePosition, r history.ListedRun) error {
-			return f.sendFrom(fmt.Sprintf("%d-%d", at.Epoch, at.N), "run", toSummary(r))
+			return f.sendFrom(placeOf(at), "run", toSummary(r))
 		})
 		if err == nil && watched.Lost {
 			err = &resyncError{reason: "the changes behind the cursor are no longer kept"}
@@ -40,6 +40,9 @@ func (a *API) followRuns(ctx context.Context, q *request) (answer, error) {
 		return err
 	}}, nil
 }
+
+// placeOf is a place in the log of changes as readers send it back.
+func placeOf(p ports.ChangePosition) string { return fmt.Sprintf("%d-%d", p.Epoch, p.N) }
 
 // lastChange reads the Last-Event-ID of a stream of runs; nil when there is none.
 func (q *request) lastChange() (*ports.ChangePosition, error) {

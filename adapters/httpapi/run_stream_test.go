@@ -26,7 +26,8 @@ func TestRunsAreFollowed(t *testing.T) {
 	if got := status(begun); got != "gate Running" {
 		t.Errorf("first came %s", got)
 	}
-	listed := w.get(runsOf).object()["runs"].([]any)[0].(map[string]any)
+	page := w.get(runsOf).object()
+	listed := page["runs"].([]any)[0].(map[string]any)
 	var told map[string]any
 	if err := json.Unmarshal([]byte(begun.data), &told); err != nil || len(told) != len(listed) || told["run_id"] != listed["run_id"] {
 		t.Errorf("a row is %v in the list and %v in the stream", listed, told)
@@ -41,6 +42,9 @@ func TestRunsAreFollowed(t *testing.T) {
 	w.ended(w.start("one", `{"n":1}`))
 	if got := status(w.next(ones)); !strings.HasPrefix(got, "one ") {
 		t.Errorf("of one type came %s", got)
+	}
+	if got := status(w.next(w.live(t.Context(), runsOf+"/stream", "Last-Event-ID", page["changes"].(string)))); got != "gate Cancelled" {
+		t.Errorf("behind the list came %s", got)
 	}
 	if got := events(w.stream(runsOf+"/stream", "Last-Event-ID", "0-999999")); len(got) != 1 || got[0].name != "resync" {
 		t.Errorf("a cursor of another store: %v", got)

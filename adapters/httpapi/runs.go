@@ -154,6 +154,14 @@ func (a *API) listRuns(ctx context.Context, q *request) (answer, error) {
 	if q.query.has("cursor") && req.Cursor == "" {
 		return answer{}, cursorInvalid("is empty")
 	}
+	var changes wire.Nullable
+	if req.Cursor == "" { // read before the list, so that a stream from there misses nothing that the list does not show
+		now, err := a.Runs.RunsNow(ctx, q.who, req.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		changes = wire.Nullable(placeOf(now))
+	}
 	read, err := a.Runs.List(ctx, q.who, req)
 	if err != nil {
 		return answer{}, err
@@ -162,7 +170,8 @@ func (a *API) listRuns(ctx context.Context, q *request) (answer, error) {
 		Namespace  string        `json:"namespace"`
 		Runs       []summary     `json:"runs"`
 		NextCursor wire.Nullable `json:"next_cursor"`
-	}{string(read.Namespace), []summary{}, wire.Nullable(read.NextCursor)}
+		Changes    wire.Nullable `json:"changes"` // of the first page: where its stream goes on
+	}{string(read.Namespace), []summary{}, wire.Nullable(read.NextCursor), changes}
 	for _, row := range read.Runs {
 		out.Runs = append(out.Runs, toSummary(row))
 	}
