@@ -18,6 +18,7 @@ import (
 
 	"aion/adapters/cli"
 	"aion/adapters/gormstore"
+	"aion/adapters/httpapi"
 	"aion/adapters/mcp"
 	"aion/adapters/shell/once"
 	"aion/adapters/shell/supervise"
@@ -51,6 +52,7 @@ func Main() int {
 		Audit:        b.audit,
 		Doctor:       b.doctor,
 		Keeper:       b.keeper,
+		OpenAPI:      httpapi.Document,
 		Interrupts:   interrupts,
 		Pager:        pager(),
 	}, os.Args[1:])

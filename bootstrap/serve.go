@@ -286,7 +286,7 @@ func (a *App) Host() (*web.Host, error) {
 	}
 	host := web.New(web.Config{
 		Listen: c.ServerListen, Build: version + " " + commit, Hosts: hosts, Origins: pages, Details: a.details(e),
-		Certificate: a.live.certificate, LeastTLS: leastTLS(c), Alive: a.alive,
+		Certificate: a.live.certificate, LeastTLS: leastTLS(c), Alive: a.alive, Meter: a.registry,
 	}, health, a.ids, a.log)
 	a.registry.WatchProcess(a.process(health))
 	if e.resource != nil {

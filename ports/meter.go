@@ -14,6 +14,15 @@ type Meter interface {
 	KeysFetched(ok bool)
 }
 
+// HTTPMeter counts requests. It is safe for concurrent use and never waits.
+type HTTPMeter interface {
+	// HTTPBegan counts a request that is served now, until HTTPEnded.
+	HTTPBegan()
+	// HTTPEnded counts an answered request by the pattern of its route, its method and its status; took is negative for a
+	// stream, whose time says nothing.
+	HTTPEnded(route, method string, status int, took time.Duration)
+}
+
 // AttemptMeter counts what became of attempts. It is safe for concurrent use and never waits.
 type AttemptMeter interface {
 	// AttemptEnded counts an attempt by the class of its verdict (EndClass), and how long it ran; 0: that is not known.

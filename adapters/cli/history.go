@@ -17,6 +17,7 @@ type historyFlags struct {
 	from   int64
 	types  []string
 	follow bool
+	cut    string
 	limit  int
 }
 
@@ -33,6 +34,7 @@ func newHistoryCommand(p *Program, g *globals) *cobra.Command {
 	flags.Int64Var(&f.from, "from", 1, "the first sequence number")
 	flags.StringArrayVar(&f.types, "type", nil, "only events of this type; may be repeated")
 	flags.BoolVar(&f.follow, "follow", false, "go on with what happens, until the run has ended")
+	flags.StringVar(&f.cut, "payloads", "", "full (default), or cut: values over 64 KiB are shortened")
 	flags.IntVar(&f.limit, "limit", 0, "at most so many; 0: all")
 	return paged(p, g, asks(p, g, cmd, f.print))
 }
@@ -85,6 +87,9 @@ func (f *historyFlags) print(ctx context.Context, s *session, args []string) err
 	if err != nil {
 		return err
 	}
+	if f.follow && f.cut != "" {
+		return &usage{message: "--payloads is for pages: what is followed comes whole"}
+	}
 	if !f.follow {
 		return s.sequence(ctx, events{path: s.run(id, "/history"), rows: "events", query: f.query(), from: f.from, limit: f.limit, columns: eventColumns, id: "seq"})
 	}
@@ -121,7 +126,7 @@ func (f *historyFlags) print(ctx context.Context, s *session, args []string) err
 }
 
 func (f *historyFlags) query() url.Values {
-	query := queryOf("run_id", f.run)
+	query := queryOf("run_id", f.run, "payloads", f.cut)
 	for _, name := range f.types {
 		query.Add("type", name)
 	}

@@ -36,6 +36,8 @@ type Program struct {
 	Pager func(ctx context.Context) (w io.Writer, wait func(), err error)
 	// Keeper looks after backups of the local store.
 	Keeper func(o Open) (Keeper, error)
+	// OpenAPI is the document of the HTTP API; nil: there is none.
+	OpenAPI func() ([]byte, error)
 	// Interrupts delivers SIGINT and SIGTERM.
 	Interrupts <-chan Interrupt
 

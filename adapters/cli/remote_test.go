@@ -135,11 +135,22 @@ func TestCommandsAskTheirRoutes(t *testing.T) {
 		{"history " + idOne + " --from 3 --type TimerFired --limit 2", []string{
 			"GET /namespaces/default/runs/" + idOne + "/history?from_seq=3&limit=2&type=TimerFired",
 		}, `{"events":[{"seq":3,"type":"TimerFired","recorded_at":"2026-01-02T03:04:05.000000Z","data":{"timer_id":1}}],"next_from_seq":4,"more":false}`, "3\t2026-01-02T03:04:05.000000Z\tTimerFired\t1\t\n"},
+		{"history " + idOne + " --payloads cut --limit 1", []string{
+			"GET /namespaces/default/runs/" + idOne + "/history?from_seq=1&limit=1&payloads=cut",
+		}, `{"events":[],"next_from_seq":1,"more":false}`, ""},
 		{"signal " + idOne + ` go --payload {"n":9007199254740993} --signal-id s`, []string{
 			"POST /namespaces/default/runs/" + idOne + `/signals {"payload":{"n":9007199254740993},"signal_id":"s","signal_name":"go"}`,
 		}, `{"signal_name":"go","workflow_id":"` + idOne + `","history_seq":7}`, "go delivered to " + idOne + " as event 7\n"},
 		{"query " + idOne + " state", []string{"POST /namespaces/default/runs/" + idOne + `/queries {"query_name":"state"}`}, `{"result":{"n":9007199254740993}}`, "{\"n\":9007199254740993}\n"},
 		{"cancel " + idOne + " --reason enough", []string{"POST /namespaces/default/runs/" + idOne + `/cancel {"reason":"enough"}`}, `{"workflow_id":"` + idOne + `"}`, "cancelled " + idOne + "\n"},
+		{
+			"cancel --filter workflow_type=hello --filter label=team=docs --yes",
+			[]string{
+				"GET /namespaces/default/runs?label=team%3Ddocs&limit=500&status=Running&status=Paused&workflow_type=hello",
+				"POST /namespaces/default/runs/" + idOne + "/cancel {}", "POST /namespaces/default/runs/" + idTwo + "/cancel {}",
+			},
+			`{"runs":[{"workflow_id":"` + idOne + `"},{"workflow_id":"` + idTwo + `"}],"next_cursor":null,"workflow_id":"x"}`, "cancelled x\ncancelled x\n",
+		},
 		{"pause " + idOne, []string{"POST /namespaces/default/runs/" + idOne + "/pause {}"}, `{"workflow_id":"x","status":"Paused"}`, "x\tPaused\n"},
 		{"reopen " + idOne + " --reason again", []string{"POST /namespaces/default/runs/" + idOne + `/reopen {"reason":"again"}`}, `{"workflow_id":"x","status":"Running"}`, "x\tRunning\n"},
 		{"outcome " + idOne, []string{"GET /namespaces/default/runs/" + idOne + "/outcome"}, `{"status": "Completed", "result": 9007199254740993}`, "{\"status\":\"Completed\",\"result\":9007199254740993}\n"},

@@ -78,6 +78,7 @@ func newRoot(p *Program) *cobra.Command {
 		root.AddCommand(add(p, g))
 	}
 	root.AddCommand(newVersionCommand(p))
+	root.AddCommand(newOpenAPICommand(p))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseEmpty(cmd) }
 	root.Version = p.Build.String()
 	root.SetVersionTemplate("{{.Version}}\n")

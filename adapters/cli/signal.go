@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"aion/domain/history"
 	"aion/domain/schema"
 )
 
@@ -112,35 +115,70 @@ func newQueryCommand(p *Program, g *globals) *cobra.Command {
 
 func newCancelCommand(p *Program, g *globals) *cobra.Command {
 	var reason string
+	var filters []string
 	cmd := &cobra.Command{
 		Use:     "cancel ID…",
 		Short:   "cancel runs",
-		Example: "  aion cancel 019a3c1e-4f2a --reason superseded",
-		Args:    arguments(1, -1, "the id of a run, or a prefix of 8 or more characters"),
+		Example: "  aion cancel 019a3c1e-4f2a --reason superseded\n  aion cancel --filter workflow_type=hello --filter label=team=docs --yes",
+		Args:    arguments(0, -1, "ids of runs, or prefixes of 8 or more characters; or --filter"),
 	}
+	cmd.Flags().StringArrayVar(&filters, "filter", nil, "every open run that fits, as in the list of the API: workflow_type=hello; may be repeated")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the history")
 	cmd.Flags().Bool("yes", false, "do not ask")
 	return asks(p, g, cmd, func(ctx context.Context, s *session, args []string) error {
-		ids := make([]string, len(args))
-		for i, given := range args {
-			var err error
-			if ids[i], err = s.workflow(ctx, given); err != nil {
-				return err
-			}
+		ids, err := s.chosen(ctx, args, filters)
+		if err != nil {
+			return err
 		}
 		if len(ids) > 1 {
 			if err := s.confirm(fmt.Sprintf("cancel %d runs", len(ids))); err != nil {
 				return err
 			}
 		}
+		var failed error // of one run; the others are cancelled all the same
 		for _, id := range ids {
 			err := s.act(ctx, id, "/cancel", optionally(map[string]any{}, "reason", reason), func(o object) error {
 				return p.say("cancelled %s", o.text("workflow_id"))
 			})
-			if err != nil {
-				return err
+			if err != nil && len(ids) > 1 && ctx.Err() == nil {
+				fmt.Fprintf(p.Err, "%s is not cancelled: %s\n", id, printable(err.Error()))
+			}
+			failed = cmp.Or(failed, err)
+			if ctx.Err() != nil {
+				break
 			}
 		}
-		return nil
+		return failed
 	})
+}
+
+// chosen are the runs that are named, or the open ones that fit filters.
+func (s *session) chosen(ctx context.Context, args, filters []string) ([]string, error) {
+	if (len(args) == 0) == (len(filters) == 0) {
+		return nil, &usage{message: "name runs by their ids, or choose them by --filter", hint: "aion list --status Running shows what is open"}
+	}
+	var ids []string
+	for _, given := range args {
+		id, err := s.workflow(ctx, given)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	if len(args) > 0 {
+		return ids, nil
+	}
+	query := url.Values{"status": {string(history.Running), string(history.Paused)}}
+	for _, f := range filters {
+		name, value, found := strings.Cut(f, "=")
+		if !found || name == "" || value == "" || name == "status" || name == "cursor" || name == "limit" {
+			return nil, &usage{message: fmt.Sprintf("--filter is parameter=value of a list of runs, and of open ones; got %q", cut(f, 64))}
+		}
+		query.Add(name, value)
+	}
+	err := s.walk(ctx, listing{path: s.runs(""), query: query, rows: "runs"}, func(o object) { ids = append(ids, o.text("workflow_id")) })
+	if err == nil && len(ids) == 0 && !s.g.quiet {
+		fmt.Fprintf(s.p.Err, "no such open run in namespace %s\n", s.ns)
+	}
+	return ids, err
 }

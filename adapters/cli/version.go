@@ -7,6 +7,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func newOpenAPICommand(p *Program) *cobra.Command {
+	return &cobra.Command{
+		Use:     "openapi",
+		Short:   "print the OpenAPI document of the HTTP API",
+		Example: "  aion openapi",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			if p.OpenAPI == nil {
+				return &usage{message: "this program has no HTTP API"}
+			}
+			text, err := p.OpenAPI()
+			if err != nil {
+				return err
+			}
+			return printRaw(p.Out, text)
+		},
+	}
+}
+
 func newVersionCommand(p *Program) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -18,6 +18,9 @@ import (
 //go:embed openapi.yaml
 var openapi []byte
 
+// Document is the API's own description as JSON, for whoever has no server.
+func Document() ([]byte, error) { return newDescription("").json() }
+
 // description serves the API's own description, with the address of the server.
 type description struct {
 	json func() ([]byte, error)

@@ -28,11 +28,15 @@ type Registry struct {
 	auth     auth
 	removed  prometheus.Counter
 	work     work
+	http     requests
 
 	committed *committed
 }
 
-var _ ports.Meter = (*Registry)(nil)
+var (
+	_ ports.Meter     = (*Registry)(nil)
+	_ ports.HTTPMeter = (*Registry)(nil)
+)
 
 // New gives a registry of its own, with the metrics of the Go runtime and of the process.
 func New() *Registry {
@@ -61,7 +65,7 @@ func New() *Registry {
 	for _, result := range []string{"applied", "refused"} {
 		r.reloads.WithLabelValues(result)
 	}
-	r.work, r.committed = newWork(r.registry), newCommitted(r.registry)
+	r.work, r.committed, r.http = newWork(r.registry), newCommitted(r.registry), newRequests(r.registry)
 	return r
 }
 

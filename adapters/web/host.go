@@ -35,14 +35,15 @@ const (
 
 // Config is what an operator decides about the host.
 type Config struct {
-	Listen         string       // host:port, or unix:/path; port 0 takes any free one
-	MaxConnections int          // at once; at this number accept waits; 0: 10,000
-	Build          string       // version and commit, in x-aion-build on every answer
-	Hosts          Hosts        // names under which the server may be addressed
-	Origins        *Origins     // browser origins of every route that has no list of its own; nil: none
-	Certificate    *Certificate // serves TLS, with HTTP/2; nil: plain HTTP
-	LeastTLS       uint16       // the oldest TLS version that is spoken; 0: 1.2
-	Alive          func()       // called about once a second while the process is alive; it must not wait. nil: nobody asks
+	Listen         string          // host:port, or unix:/path; port 0 takes any free one
+	MaxConnections int             // at once; at this number accept waits; 0: 10,000
+	Build          string          // version and commit, in x-aion-build on every answer
+	Hosts          Hosts           // names under which the server may be addressed
+	Origins        *Origins        // browser origins of every route that has no list of its own; nil: none
+	Meter          ports.HTTPMeter // nil: nothing is counted
+	Certificate    *Certificate    // serves TLS, with HTTP/2; nil: plain HTTP
+	LeastTLS       uint16          // the oldest TLS version that is spoken; 0: 1.2
+	Alive          func()          // called about once a second while the process is alive; it must not wait. nil: nobody asks
 	// Details says whose probes are told the checks besides the status; nil: everybody's.
 	Details func(*http.Request) bool
 }
@@ -70,7 +71,7 @@ func New(cfg Config, health *Health, ids ports.IDs, log *slog.Logger) *Host {
 	engine.HandleMethodNotAllowed = true
 	_ = engine.SetTrustedProxies(nil) // an empty list cannot be malformed
 	h := &Host{cfg: cfg, log: log, health: health, engine: engine}
-	engine.Use(identify(cfg.Build, ids), record(log), recovered(log), boundedURL)
+	engine.Use(identify(cfg.Build, ids), measure(cfg.Meter), record(log), recovered(log), boundedURL)
 	engine.NoRoute(Guard(cfg.Hosts, cfg.Origins), NoRoute)
 	engine.NoMethod(Guard(cfg.Hosts, cfg.Origins), noMethod)
 	health.mount(engine, cfg.Details)
