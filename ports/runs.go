@@ -19,8 +19,9 @@ type RunIndex interface {
 	List(ctx context.Context, filter RunFilter, after *RunPosition, limit int) ([]history.ListedRun, error)
 	// Count counts what List would return without a limit, by status; a status that none has is not in it.
 	Count(ctx context.Context, filter RunFilter) (map[history.Status]int64, error)
-	// PinnedBy returns at most limit open runs that use a version, and the number of all of them.
-	PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error)
+	// PinnedBy returns at most limit open runs that use a version, and the number of all of them: of some namespaces, or of
+	// all when in is nil.
+	PinnedBy(ctx context.Context, version string, in []domain.Namespace, limit int) ([]history.RunRow, int64, error)
 }
 
 // RunFilter selects runs. Zero members do not filter; Namespace is required.

@@ -225,7 +225,7 @@ func (p *pairOf) ask(t *rapid.T) {
 	both(t, p, "list", func(s conformance.Store) ([]history.ListedRun, error) { return s.List(ctx, filter, after, limit) })
 	both(t, p, "count", func(s conformance.Store) (map[history.Status]int64, error) { return s.Count(ctx, filter) })
 	both(t, p, "pinned", func(s conformance.Store) (twoOf[[]history.RunRow, int64], error) {
-		rows, n, err := s.PinnedBy(ctx, "v1", limit)
+		rows, n, err := s.PinnedBy(ctx, "v1", nil, limit)
 		return twoOf[[]history.RunRow, int64]{rows, n}, err
 	})
 	both(t, p, "due", func(s conformance.Store) ([]history.Task, error) { return s.Due(ctx, now, limit) })

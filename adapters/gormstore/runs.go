@@ -237,13 +237,22 @@ func (s *Store) named(q *gorm.DB, prefix string) *gorm.DB {
 func microsUp(t time.Time) int64 { return micros(t.Add(time.Microsecond - 1)) }
 
 // PinnedBy implements ports.RunIndex.
-func (s *Store) PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+func (s *Store) PinnedBy(ctx context.Context, version string, in []domain.Namespace, limit int) ([]history.RunRow, int64, error) {
 	// The condition on the status is word for word that of the index.
 	const pinned = "package_version = ? AND status IN ('Running', 'Paused')"
-	rows, err := s.findRuns(ctx, s.runs().Where(pinned, version).Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
+	of := func(q *gorm.DB) *gorm.DB {
+		if in != nil {
+			return q.Where(pinned+" AND namespace IN ?", version, in)
+		}
+		return q.Where(pinned, version)
+	}
+	if in != nil && len(in) == 0 { // no database takes an empty list
+		return nil, 0, nil
+	}
+	rows, err := s.findRuns(ctx, of(s.runs()).Order("started_at DESC, run_id DESC").Limit(max(limit, 0)))
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := s.count(ctx, s.read.Table("runs").Where(pinned, version))
+	n, err := s.count(ctx, of(s.read.Table("runs")))
 	return rows, n, err
 }

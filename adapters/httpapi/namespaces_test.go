@@ -80,14 +80,21 @@ func TestNamespacesOfOthersAreNotShown(t *testing.T) {
 	w.get(spaces+"/other", as("ada", "n1", true)...).refused(http.StatusForbidden, "namespace_denied", "NamespaceNotGranted")
 	w.post(spaces, `{"name":"mine"}`, as("ada", "n1", true)...).refused(http.StatusForbidden, "namespace_denied", "NamespaceNotGranted")
 	w.do(http.MethodDelete, spaces+"/n1", "", as("ada", "n1", false)...).refused(http.StatusForbidden, "deploy_denied", "DeployGrantMissing")
-	// A version shows only the runs that its reader may see, and counts all.
+	// Of the runs of a version and of a type only those are shown and counted that the reader may see.
 	w.post("/api/v1/deployments", encode(t, map[string]string{"source": holding}), all...).ok(http.StatusCreated)
 	for n := range 3 {
 		w.post(fmt.Sprintf("%s/n%d/runs", spaces, n), `{"workflow_type":"holding","input":{}}`, all...).ok(http.StatusCreated)
 	}
 	versions := w.get("/api/v1/versions", as("ada", "n1", false)...).ok(http.StatusOK).object()["versions"].([]any)
 	pins := versions[0].(map[string]any)["pinned_by"].(map[string]any)
-	if len(pins["workflow_ids"].([]any)) != 1 || fmt.Sprint(pins["count"]) != "3" {
+	if len(pins["workflow_ids"].([]any)) != 1 || fmt.Sprint(pins["count"]) != "1" {
 		t.Errorf("%v", pins)
+	}
+	for caller, want := range map[string]string{"n1": "1", "n5,n2": "1", "n0,n1": "2", "n6": "0", "*": "3"} {
+		types := w.get("/api/v1/workflow-types", as("ada", caller, false)...).ok(http.StatusOK).object()["workflow_types"].([]any)
+		versions := w.get("/api/v1/versions", as("ada", caller, false)...).ok(http.StatusOK).object()["versions"].([]any)
+		if got := fmt.Sprint(types[0].(map[string]any)["open_runs"], " ", versions[0].(map[string]any)["open_runs"]); got != want+" "+want {
+			t.Errorf("%s counts %s", caller, got)
+		}
 	}
 }

@@ -36,7 +36,7 @@ type version struct {
 	PinnedBy     pins          `json:"pinned_by"`
 }
 
-// pins are the open runs that use a version: the first ten that the caller may see, and the number of all.
+// pins are the open runs that use a version and that the caller may see: the first ten, and their number.
 type pins struct {
 	WorkflowIDs []string `json:"workflow_ids"`
 	Count       int64    `json:"count"`

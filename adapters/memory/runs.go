@@ -88,10 +88,12 @@ func (s *Store) Count(_ context.Context, filter ports.RunFilter) (map[history.St
 }
 
 // PinnedBy implements ports.RunIndex.
-func (s *Store) PinnedBy(_ context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+func (s *Store) PinnedBy(_ context.Context, version string, in []domain.Namespace, limit int) ([]history.RunRow, int64, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	rows := s.selectRuns(func(r history.RunRow) bool { return r.PackageVersion == version && !r.Status.Terminal() })
+	rows := s.selectRuns(func(r history.RunRow) bool {
+		return r.PackageVersion == version && !r.Status.Terminal() && (in == nil || slices.Contains(in, r.Namespace))
+	})
 	slices.SortFunc(rows, func(a, b history.RunRow) int {
 		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(string(b.RunID), string(a.RunID)))
 	})

@@ -12,8 +12,8 @@ import (
 	"aion/domain/deployment"
 )
 
-// Version is a stored version as lists show it. PinnedBy names those of the first ten
-// open runs that use it which the caller may see.
+// Version is a stored version as lists show it. OpenRuns counts the open runs that use it
+// and that the caller may see, PinnedBy names the first ten of them.
 type Version struct {
 	deployment.Version // without text and plan, but where they are promised
 	RouteActive        bool
@@ -22,7 +22,7 @@ type Version struct {
 }
 
 // Type is a deployed workflow type with the version that its new runs get. Versions counts the stored ones, OpenRuns the
-// open runs of all of them.
+// open runs of all of them that the caller may see.
 type Type struct {
 	Routed   deployment.Version // without text and plan
 	RoutedAt time.Time
@@ -91,15 +91,13 @@ func (s *Service) DescribeVersion(ctx context.Context, who access.Caller, workfl
 
 func (s *Service) entry(ctx context.Context, who access.Caller, v deployment.Version, routes map[string]deployment.Route) (Version, error) {
 	const named = 10
-	rows, count, err := s.index.PinnedBy(ctx, v.ContentHash, named)
+	rows, count, err := s.index.PinnedBy(ctx, v.ContentHash, who.Granted(), named)
 	if err != nil {
 		return Version{}, err
 	}
 	entry := Version{Version: v, RouteActive: routes[v.WorkflowType].ContentHash == v.ContentHash, OpenRuns: count}
 	for _, row := range rows {
-		if who.Reach(row.Namespace) == nil {
-			entry.PinnedBy = append(entry.PinnedBy, row.WorkflowID)
-		}
+		entry.PinnedBy = append(entry.PinnedBy, row.WorkflowID)
 	}
 	return entry, nil
 }
@@ -118,7 +116,7 @@ func (s *Service) routed(ctx context.Context) (map[string]deployment.Route, erro
 }
 
 // ListTypes gives at most limit deployed types after a name, by name. more tells that others follow.
-func (s *Service) ListTypes(ctx context.Context, _ access.Caller, after string, limit int) (list []Type, more bool, err error) {
+func (s *Service) ListTypes(ctx context.Context, who access.Caller, after string, limit int) (list []Type, more bool, err error) {
 	routes, err := s.routes.Routes(ctx)
 	if err != nil {
 		return nil, false, err
@@ -139,7 +137,7 @@ func (s *Service) ListTypes(ctx context.Context, _ access.Caller, after string, 
 		if len(list) == limit {
 			return list, true, nil
 		}
-		t, err := s.typeOf(ctx, r, of[r.WorkflowType])
+		t, err := s.typeOf(ctx, who, r, of[r.WorkflowType])
 		if err != nil {
 			return nil, false, err
 		}
@@ -150,7 +148,7 @@ func (s *Service) ListTypes(ctx context.Context, _ access.Caller, after string, 
 
 // DescribeType gives one deployed type, and the contract of the version that its new runs get. It refuses
 // WorkflowTypeNotFound.
-func (s *Service) DescribeType(ctx context.Context, _ access.Caller, workflowType string) (Type, *deployment.Contract, error) {
+func (s *Service) DescribeType(ctx context.Context, who access.Caller, workflowType string) (Type, *deployment.Contract, error) {
 	routes, err := s.routed(ctx)
 	if err != nil {
 		return Type{}, nil, err
@@ -167,14 +165,14 @@ func (s *Service) DescribeType(ctx context.Context, _ access.Caller, workflowTyp
 	if err != nil {
 		return Type{}, nil, err
 	}
-	t, err := s.typeOf(ctx, r, versions)
+	t, err := s.typeOf(ctx, who, r, versions)
 	return t, contract, err
 }
 
-func (s *Service) typeOf(ctx context.Context, r deployment.Route, versions []deployment.Version) (Type, error) {
+func (s *Service) typeOf(ctx context.Context, who access.Caller, r deployment.Route, versions []deployment.Version) (Type, error) {
 	t := Type{RoutedAt: r.RoutedAt, Previous: r.Previous, Versions: len(versions)}
 	for _, v := range versions {
-		_, count, err := s.index.PinnedBy(ctx, v.ContentHash, 1)
+		_, count, err := s.index.PinnedBy(ctx, v.ContentHash, who.Granted(), 1)
 		if err != nil {
 			return Type{}, err
 		}

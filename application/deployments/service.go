@@ -193,7 +193,7 @@ func change(who access.Caller, action, workflowType, contentHash string) *domain
 
 func (s *Service) unpinned(ctx context.Context, workflowType, contentHash string) error {
 	const named = 10
-	rows, count, err := s.index.PinnedBy(ctx, contentHash, named)
+	rows, count, err := s.index.PinnedBy(ctx, contentHash, nil, named)
 	if err != nil || count == 0 {
 		return err
 	}

@@ -43,6 +43,14 @@ func (c Caller) Reach(ns domain.Namespace) error {
 	}
 }
 
+// Granted are the namespaces that the caller may use; nil: every one.
+func (c Caller) Granted() []domain.Namespace {
+	if c.AllNamespaces {
+		return nil
+	}
+	return append([]domain.Namespace{}, c.Namespaces...)
+}
+
 // instead names the first namespaces that the caller may use, for the refusal of another.
 func (c Caller) instead() string {
 	const most = 8

@@ -42,7 +42,7 @@ func foreignCommit(t *testing.T, s Store) {
 	same(t, "run", must(t, runs, err), c.Rows)
 	listed, err := s.List(t.Context(), ports.RunFilter{Namespace: odd, WorkflowType: odd}, nil, 10)
 	same(t, "listed", rowsOf(must(t, listed, err)), c.Rows)
-	pinned, n, err := s.PinnedBy(t.Context(), odd, 10)
+	pinned, n, err := s.PinnedBy(t.Context(), odd, nil, 10)
 	same(t, "pinned", must(t, pinned, err), c.Rows)
 	same(t, "number", n, int64(1))
 	key, err := s.Idempotent(t.Context(), odd, odd)

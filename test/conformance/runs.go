@@ -112,7 +112,7 @@ func reopenedRun(t *testing.T, s Runs) { // engine 10
 		same(t, "the open ones", rowsOf(must(t, listed, err)), []history.RunRow{row})
 		listed, err = s.List(t.Context(), ended, nil, 10)
 		same(t, "the ended ones", rowsOf(must(t, listed, err)), []history.RunRow(nil))
-		_, n, err := s.PinnedBy(t.Context(), row.PackageVersion, 1)
+		_, n, err := s.PinnedBy(t.Context(), row.PackageVersion, nil, 1)
 		same(t, "holders", must(t, n, err), int64(1))
 	}
 }
@@ -359,10 +359,21 @@ func pinnedRuns(t *testing.T, s Runs) { // engine 16
 			want = append(want, r)
 		}
 	}
-	rows, n, err := s.PinnedBy(t.Context(), hash(1), 4)
+	rows, n, err := s.PinnedBy(t.Context(), hash(1), nil, 4)
 	same(t, "holders", must(t, rows, err), want[:4])
 	same(t, "number of holders", n, int64(len(want)))
-	rows, n, err = s.PinnedBy(t.Context(), hash(99), 4)
+	for _, in := range [][]domain.Namespace{{}, {"ns0"}, {"ns1", "nowhere"}, {"ns0", "ns1"}} {
+		var own []history.RunRow
+		for _, row := range want {
+			if slices.Contains(in, row.Namespace) {
+				own = append(own, row)
+			}
+		}
+		rows, n, err := s.PinnedBy(t.Context(), hash(1), in, 3)
+		same(t, fmt.Sprintf("holders in %v", in), must(t, rows, err), own[:min(len(own), 3)])
+		same(t, fmt.Sprintf("number in %v", in), n, int64(len(own)))
+	}
+	rows, n, err = s.PinnedBy(t.Context(), hash(99), nil, 4)
 	same(t, "holders of an unused version", must(t, rows, err), []history.RunRow(nil))
 	same(t, "their number", n, int64(0))
 }

@@ -269,9 +269,9 @@ func (s *Store) RunChanges(ctx context.Context, ns domain.Namespace, after *port
 }
 
 // PinnedBy implements ports.RunIndex.
-func (s *Store) PinnedBy(ctx context.Context, version string, limit int) ([]history.RunRow, int64, error) {
+func (s *Store) PinnedBy(ctx context.Context, version string, in []domain.Namespace, limit int) ([]history.RunRow, int64, error) {
 	got, err := call(ctx, s, "PinnedBy", func() (p pair[[]history.RunRow, int64], err error) {
-		p.a, p.b, err = s.next.PinnedBy(ctx, version, limit)
+		p.a, p.b, err = s.next.PinnedBy(ctx, version, in, limit)
 		return p, err
 	})
 	return got.a, got.b, err
