@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +50,7 @@ func (a *API) told(ctx context.Context, q *request, err error) *domain.Error {
 		refusal = &domain.Error{Code: domain.CodeBackend, Type: "Internal"}
 	}
 	if refusal.Code != domain.CodeBackend && refusal.Code != domain.CodeStoreLocked && refusal.Code != "" {
-		return refusal
+		return placed(refusal)
 	}
 	told := "Internal" // what else a defect is called is for the log
 	if refusal.Type == "StoreFault" || refusal.Type == "DocumentIoError" {
@@ -60,6 +62,21 @@ func (a *API) told(ctx context.Context, q *request, err error) *domain.Error {
 		Code: domain.CodeBackend, Type: told,
 		Message: fmt.Sprintf("the server failed at this request; its operator finds the cause in the log under reference %s", reference),
 	}
+}
+
+// placed gives a refusal of the request itself a place for what is wrong (server 2): the whole request where nothing names a
+// part of it.
+func placed(refusal *domain.Error) *domain.Error {
+	types := []string{
+		"JSONInvalid", "UnknownMember", "DuplicateMember", "SchemaViolation", "UnknownParameter", "CursorInvalid", "CursorAheadOfHistory",
+	}
+	if refusal.Code != domain.CodeInvalidInput || refusal.Details["errors"] != nil || !slices.Contains(types, refusal.Type) {
+		return refusal
+	}
+	out := *refusal
+	out.Details = map[string]any{"errors": []fault{{"", refusal.Message}}}
+	maps.Copy(out.Details, refusal.Details)
+	return &out
 }
 
 // record keeps a refused grant and a refused change in the audit log. What was changed has its record with the change; who

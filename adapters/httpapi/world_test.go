@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,12 +201,22 @@ func (r reply) refused(status int, code, errorType string) reply {
 		ErrorType string `json:"error_type"`
 		Message   string
 		Detail    string
+		Details   struct {
+			Errors []struct{ Pointer, Message *string }
+		}
 	}
 	if err := json.Unmarshal(r.body, &p); err != nil {
 		r.t.Fatalf("no problem: %d %.500s", r.status, r.body)
 	}
 	if r.status != status || p.Status != status || p.Code != code || p.ErrorType != errorType || p.Message == "" || p.Message != p.Detail {
 		r.t.Fatalf("got %d %s/%s, want %d %s/%s: %.1000s", r.status, p.Code, p.ErrorType, status, code, errorType, r.body)
+	}
+	placed := []string{ // server 2: what is wrong with a request itself has a place
+		"JSONInvalid", "UnknownMember", "DuplicateMember", "SchemaViolation", "UnknownParameter", "CursorInvalid", "CursorAheadOfHistory",
+	}
+	found := p.Details.Errors
+	if slices.Contains(placed, errorType) && (len(found) == 0 || len(found) > 10 || found[0].Pointer == nil || found[0].Message == nil || *found[0].Message == "") {
+		r.t.Fatalf("a refusal does not say what is wrong where: %.1000s", r.body)
 	}
 	if media := r.header.Get("Content-Type"); media != "application/problem+json" {
 		r.t.Fatalf("a refusal came as %q", media)
