@@ -25,11 +25,12 @@ type dumped struct {
 func dumpedTables() []dumped {
 	return []dumped{
 		{"namespaces", 1, words(`name description max_in_flight_activities retention created_at created_by`)},
-		{"deployments", 1, words(`content_hash deployment_id workflow_type document_path deployed_at source imports plan`)},
-		{"routes", 1, words(`workflow_type content_hash routed_at`)},
-		{"workflows", 1, words(`id namespace workflow_type run_id status head_seq started_at closed_at`)},
+		{"deployments", 1, words(`content_hash deployment_id workflow_type document_path deployed_at source imports plan deployed_by`)},
+		{"routes", 1, words(`workflow_type content_hash routed_at previous_hash`)},
+		{"workflows", 1, words(`id namespace workflow_type run_id status head_seq started_at closed_at current_step`)},
 		{"runs", 2, words(`workflow_id generation run_id namespace workflow_type package_version status paused_reason started_at ended_at
-			previous_run_id parent_workflow_id parent_run_id parent_child labels first_seq outcome`)},
+			previous_run_id parent_workflow_id parent_run_id parent_child labels first_seq outcome failure_code
+			failure_message schedule_id`)},
 		{"events", 2, words(`workflow_id seq run_id type recorded_at data`)},
 		{"activity_tasks", 3, words(`workflow_id run_id activity_id attempt state owner claim_token claim_until scheduled_at not_before
 			namespace task_queue name package_version`)},
@@ -40,6 +41,10 @@ func dumpedTables() []dumped {
 		{"transcript_events", 2, words(`stream store_seq worker_seq emitted_at agent_id agent_role kind name call_id flag body`)},
 		{"mcp_tasks", 1, words(`task_id owner caller namespace tool arguments state status_message workflow_id run_id result error
 			created_at updated_at expires_at lease_until`)},
+		{"worker_leases", 1, words(`hash task_id worker_id poll_id server namespace workflow_id run_id activity_id attempt claim_token granted_at
+			until deadline state ended verdict retry_at`)},
+		{"schedules", 2, words(`namespace schedule_id uid workflow_type paused wake_at revision created_at request_key input body`)},
+		{"schedule_fires", 2, words(`uid n nominal_at decided_at action reason workflow_id run_id`)},
 		{"audit_log", 1, words(`id chain n at subject auth_mode grant_source surface action namespace target outcome code request_id
 			remote detail prev hash`)},
 	}
@@ -50,7 +55,7 @@ func words(list string) []string { return strings.Fields(list) }
 // blobs are the columns of bytes; a backup holds them in base64, and text packed (see packed).
 func isBlob(column string) bool {
 	switch column {
-	case "data", "labels", "body", "source", "imports", "plan", "caller", "arguments", "result", "detail":
+	case "data", "labels", "body", "source", "imports", "plan", "caller", "arguments", "result", "detail", "input":
 		return true
 	}
 	return false

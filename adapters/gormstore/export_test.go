@@ -152,3 +152,13 @@ func DumpedTables() (names []string) {
 	}
 	return names
 }
+
+// DumpedColumns are the columns of a dump, each behind its table and a dot.
+func DumpedColumns() (names []string) {
+	for _, d := range dumpedTables() {
+		for _, c := range d.columns {
+			names = append(names, d.name+"."+c)
+		}
+	}
+	return names
+}

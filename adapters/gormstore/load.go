@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"aion/domain"
@@ -128,13 +129,9 @@ func (s *Store) loading(d dumped) *loading {
 	l := &loading{dumped: d, shard: -1, many: s.postgres != nil}
 	columns := strings.Join(d.columns, ", ")
 	width := len(d.columns)
-	if l.many && (d.name == "timers" || d.name == "outbox") {
+	if key := map[string]string{"timers": "workflow_id", "outbox": "workflow_id", "schedules": "uid"}[d.name]; l.many && key != "" {
 		columns, width = columns+", shard", width+1
-		for i, c := range d.columns {
-			if c == "workflow_id" {
-				l.shard = i
-			}
-		}
+		l.shard = slices.Index(d.columns, key)
 	}
 	l.insert = `INSERT INTO ` + d.name + ` (` + columns + `) VALUES (?` + strings.Repeat(`, ?`, width-1) + `)`
 	return l

@@ -67,7 +67,7 @@ func (s *Service) reach(ctx context.Context, queue string) ([]reachable, error) 
 		}
 		r := reachable{Package: Package{v.WorkflowType, v.ContentHash, routes[v.WorkflowType] == v.ContentHash}, actions: c.Plan.Workers[i].Actions}
 		if !r.RouteActive {
-			_, pinned, err := s.Index.PinnedBy(ctx, v.ContentHash, 1)
+			_, pinned, err := s.Index.PinnedBy(ctx, v.ContentHash, nil, 1)
 			if err != nil {
 				return nil, err
 			}
