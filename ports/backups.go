@@ -33,7 +33,8 @@ type StoredWorkflow struct {
 	Head   history.Seq
 }
 
-// FileStore gives and takes the files of the document workspace: documents, what they import, and earlier texts.
+// FileStore gives and takes the files of the document workspace: documents, what they import, earlier texts, and who saved
+// them.
 type FileStore interface {
 	// Files gives every file by its path below the workspace, in byte order.
 	Files(ctx context.Context, file func(path string, body []byte) error) error

@@ -43,7 +43,7 @@ func (f folder) files(ctx context.Context, prefix string, file func(path string,
 			return context.Cause(ctx)
 		}
 		full := prefix + name
-		if name[0] == '.' && full != revisions {
+		if name[0] == '.' && full != revisions && full != authors {
 			continue
 		}
 		if err := f.file(ctx, name, full, file); err != nil && !absent(err) { // it may have gone meanwhile
@@ -82,12 +82,15 @@ func (f folder) file(ctx context.Context, name, full string, file func(path stri
 // maxDepth bounds the folders that are walked; a document lies less deep.
 const maxDepth = 16
 
-// belongs reports whether a path is that of a document, of a file that documents may import, or of an earlier text.
+// belongs reports whether a path is that of a document, of a file that documents may import, of an earlier text, or of who
+// saved one.
 func belongs(name string) bool {
-	if rest, ok := strings.CutPrefix(name, revisions+"/"); ok {
-		_, text := revisionOf(path.Base(rest))
-		_, err := document.ParsePath(path.Dir(rest))
-		return text && err == nil
+	for _, kept := range []string{revisions, authors} {
+		if rest, ok := strings.CutPrefix(name, kept+"/"); ok {
+			_, text := revisionOf(path.Base(rest))
+			_, err := document.ParsePath(path.Dir(rest))
+			return text && err == nil
+		}
 	}
 	_, err := document.ParsePath(name)
 	return err == nil || document.ValidImport(name)

@@ -29,7 +29,7 @@ func TestFilesGoFromOneWorkspaceToAnother(t *testing.T) {
 		return got
 	}
 	want := files(from)
-	if len(want) != 4 || want["team/a.awl"] != "second" || want["team/schema.json"] != "{}" || want["b.awl"] != "b" {
+	if len(want) != 7 || want["team/a.awl"] != "second" || want["team/schema.json"] != "{}" || want["b.awl"] != "b" {
 		t.Errorf("%v", want)
 	}
 	to, err := workspace.New(filepath.Join(t.TempDir(), "authoring"))
@@ -45,10 +45,10 @@ func TestFilesGoFromOneWorkspaceToAnother(t *testing.T) {
 		t.Error(d)
 	}
 	texts, err := to.Revisions(t.Context(), "team/a.awl")
-	if err != nil || len(texts) != 1 {
+	if err != nil || len(texts) != 1 || texts[0].SavedBy != "ada" {
 		t.Errorf("%v, %v", texts, err)
 	}
-	for _, path := range []string{"", "x", "../a.awl", "/a.awl", "a/../b.awl", ".hidden.awl", ".revisions/a.awl", ".revisions/../x-y", ".lock", "notes.txt", "a\x00.awl"} {
+	for _, path := range []string{"", "x", "../a.awl", "/a.awl", "a/../b.awl", ".hidden.awl", ".revisions/a.awl", ".revisions/../x-y", ".authors/a.awl", ".lock", "notes.txt", "a\x00.awl"} {
 		var e *domain.Error
 		if err := to.PutFile(t.Context(), path, nil); !errors.As(err, &e) || e.Type != "BackupBroken" {
 			t.Errorf("%q: %v", path, err)
