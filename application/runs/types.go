@@ -5,8 +5,8 @@ import (
 
 	"aion/domain"
 	"aion/domain/history"
-	"aion/ports"
 	"aion/domain/worker"
+	"aion/ports"
 )
 
 // StartRequest asks for a new workflow. A nil Input counts as `{}`; the JSON text null is refused.
