@@ -1,6 +1,7 @@
 package gormstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -151,6 +152,9 @@ func CopyStore(ctx context.Context, path, to string) error {
 			return uncopied(path, to, err)
 		}
 		return os.Chmod(to, fileMode)
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return uncopied(path, to, cmp.Or(err, fs.ErrExist))
 	}
 	for _, suffix := range []string{"", "-wal"} { // what the last owner left open is in the second one
 		if err := copyFile(path+suffix, to+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {

@@ -94,10 +94,12 @@ func (s *Store) PinnedBy(_ context.Context, version string, in []domain.Namespac
 	rows := s.selectRuns(func(r history.RunRow) bool {
 		return r.PackageVersion == version && !r.Status.Terminal() && (in == nil || slices.Contains(in, r.Namespace))
 	})
-	slices.SortFunc(rows, func(a, b history.RunRow) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(string(b.RunID), string(a.RunID)))
-	})
+	slices.SortFunc(rows, newestFirst)
 	return rows[:min(max(limit, 0), len(rows))], int64(len(rows)), nil
+}
+
+func newestFirst(a, b history.RunRow) int {
+	return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(string(b.RunID), string(a.RunID)))
 }
 
 // selectRuns gives copies of the rows that are wanted, under the lock of the store.

@@ -151,9 +151,12 @@ func (s *Store) NextSchedule(context.Context, ports.Shards) (next time.Time, err
 
 // OpenOfSchedule implements ports.ScheduleQueue.
 func (s *Store) OpenOfSchedule(_ context.Context, of schedule.Ref, limit int) ([]history.RunRow, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	rows := s.selectRuns(func(r history.RunRow) bool {
 		return r.Namespace == of.Namespace && r.ScheduleID == string(of.ID) && !r.Status.Terminal()
 	})
+	slices.SortFunc(rows, newestFirst)
 	slices.Reverse(rows)
 	return rows[:min(len(rows), max(limit, 0))], nil
 }
