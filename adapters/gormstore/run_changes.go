@@ -69,7 +69,9 @@ func (s *Store) RunChanges(ctx context.Context, ns domain.Namespace, after *port
 	// Read after the entries: what was dropped meanwhile is missed.
 	first, end, err := s.ends(ctx)
 	if after == nil || err != nil {
-		page.UpTo = end
+		if page.UpTo = end; end.Before(first) { // a transaction that is older than the log goes on; it writes no change
+			page.UpTo = first
+		}
 		return page, err
 	}
 	if page.Lost = after.Before(first); !page.Lost && len(found) == 0 {
