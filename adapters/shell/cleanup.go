@@ -66,8 +66,13 @@ func (x *Executor) Died() []string { return slices.Clone(x.died) }
 // leftover is a tree that an earlier server did not end itself.
 type leftover struct {
 	entry
-	file string
+	file  string
+	looks int // in a row that found nothing
 }
+
+// emptyLooks is how many looks in a row must find nothing of a tree before it is gone: a process that executes a program shows
+// no environment for a moment, and then its key cannot be seen.
+const emptyLooks = 3
 
 // readEntry reads a file of the ledger. A half-written one is no entry: its command was not started.
 func readEntry(file string) (entry, bool) {
@@ -137,7 +142,9 @@ func (x *Executor) remaining(late []leftover, kill bool) []leftover {
 				_ = supervise.Send(p, unix.SIGKILL) // who may not be killed remains
 			}
 		}
-		if len(tree) == 0 && !supervised {
+		if len(tree) > 0 || supervised {
+			l.looks = 0
+		} else if l.looks++; l.looks == emptyLooks {
 			x.removeLedger(l.file)
 			continue
 		}

@@ -384,6 +384,42 @@ func TestAReusedPidIsNotTouchedAtBoot(t *testing.T) {
 	}
 }
 
+// actions 40: a process shows no environment for a moment when it executes a program; one that always does is found all the same.
+func TestWhatIsLeftIsFoundWhileItExecutesPrograms(t *testing.T) {
+	t.Parallel()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, script := t.TempDir(), filepath.Join(t.TempDir(), "again")
+	write(t, script, "exec sh "+script, 0o600)
+	x, err := shell.New(options(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left [16]*exec.Cmd
+	for i := range left {
+		marker := fmt.Sprint(t.Name(), "/r/", i)
+		left[i] = exec.Command("sh", script)
+		left[i].Env = []string{"AION_ACTIVITY_KEY=" + marker}
+		left[i].SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := left[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, fmt.Sprintf("%s/attempts/%d.json", home, i), fmt.Sprintf(`{"workflow_id":"w","run_id":"r","attempt":1,"action":"go","boot_id":%q,
+			"marker":%q,"supervisor":{"pid":%d,"start_ticks":1},"leader":{"pid":%d,"start_ticks":1},"session":%d}`,
+			strings.TrimSpace(string(boot)), marker, 1<<22+1, 1<<22+2, 1<<22+2), 0o600)
+	}
+	_, err = x.CleanUp(t.Context())
+	for _, c := range left {
+		if p, there := supervise.Find(c.Process.Pid); there && !p.Dead() {
+			t.Errorf("%d goes on (%v)", c.Process.Pid, err)
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+}
+
 // actions 40: what carries the key of an attempt that was left may be a later attempt of the same activity, which a server of
 // another home on this host has taken over: that is looked after, by a supervisor or by that server itself.
 func TestWhatAnotherServerRunsNowIsNotLeftOver(t *testing.T) {
