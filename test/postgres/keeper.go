@@ -204,18 +204,24 @@ func unprivileged() (int, int, error) {
 	return 0, 0, errors.New("a Postgres server refuses to run as root, and there is no user postgres: install the package postgresql")
 }
 
-// freePort is a loopback port that nothing listens on, below those that the system gives to outgoing connections: one of
-// these would take it while its server is stopped.
+// freePort is a loopback port that nothing listens on.
 func freePort() (int, error) {
-	var err error
+	l, err := listen()
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// listen takes a loopback port below those that the system gives to outgoing connections: one of these would take it while its
+// server is stopped.
+func listen() (l net.Listener, err error) {
 	for range 100 {
-		port := 15000 + rand.IntN(15000)
-		var l net.Listener
-		if l, err = net.Listen("tcp", loopback(port)); err == nil {
-			return port, l.Close()
+		if l, err = net.Listen("tcp", loopback(15000+rand.IntN(15000))); err == nil {
+			return l, nil
 		}
 	}
-	return 0, err
+	return nil, err
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -37,13 +37,13 @@ type Link struct {
 // Proxy starts a link to a target, host:port. It passes all bytes until it is told otherwise, and closes with the test.
 func Proxy(tb testing.TB, target string) *Link {
 	tb.Helper()
-	port, err := freePort()
+	listener, err := listen()
 	if err != nil {
 		tb.Fatalf("start a link: %v", err)
 	}
-	l := &Link{tb: tb, addr: loopback(port), target: target, mode: refusing, conns: map[net.Conn]bool{}}
+	l := &Link{tb: tb, addr: listener.Addr().String(), target: target, mode: passing, listener: listener, conns: map[net.Conn]bool{}}
 	l.changed = sync.NewCond(&l.mu)
-	l.Mend()
+	l.tasks.Go(func() { l.accept(listener) })
 	tb.Cleanup(l.Refuse)
 	return l
 }
